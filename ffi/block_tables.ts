@@ -1,4 +1,4 @@
-/** Look-up tables of a block-sparse matrix, for kernels such as `sdd`, `dsd` and `dds`. */
+/** Look-up tables of a block-sparse matrix, for kernels such as `sdd`, `dsd` and `dds`, and for those that multiply groups of blocks. */
 import { ArgumentError } from "./errors.ts";
 import { expectInteger } from "./arguments/numbers.ts";
 import { describeValue } from "./arguments/values.ts";
@@ -95,6 +95,56 @@ export function blockTables(
     columnRows: Int32Array.from(columnRows),
     columnNumbers: Int32Array.from(columnNumbers),
   };
+}
+
+/** Where the blocks of a matrix are, in groups of blocks. Tables of {@linkcode BlockTables} say where the groups are. */
+export interface PackedBlockTables extends Omit<BlockTables, "columnNumbers"> {
+  /** Numbers of the blocks of each group, row-major, -1 where there is none: groups in row-major order. */
+  readonly blocks: Int32Array<ArrayBuffer>;
+  /** The same for groups in column-major order. */
+  readonly columnBlocks: Int32Array<ArrayBuffer>;
+}
+
+/**
+ * The tables for kernels such as `dsd_packed`, which multiply groups of `high` x `wide` blocks at a time: as
+ * {@linkcode blockTables} of the groups that have a block, with the numbers of their blocks. Groups at the lower and right
+ * edges may reach beyond the mask.
+ *
+ * ```ts
+ * const { rowOffsets, columns, blocks } = packedBlockTables([1, 0, 1, 1, 0, 0], 2, 3, 1, 2);
+ * // rowOffsets is [0, 2, 3], columns is [0, 1, 0], blocks is [0, -1, 1, -1, 2, -1]
+ * ```
+ */
+export function packedBlockTables(
+  mask: ArrayLike<number | boolean>,
+  blockRows: number,
+  blockColumns: number,
+  high: number,
+  wide: number,
+): PackedBlockTables {
+  expectInteger("high of packedBlockTables", high, 1, MOST_BLOCKS);
+  expectInteger("wide of packedBlockTables", wide, 1, MOST_BLOCKS);
+  const { rows, columns } = blockTables(mask, blockRows, blockColumns);
+  const across = Math.ceil(blockColumns / wide);
+  const groupOf = (block: number): number =>
+    Math.floor((rows[block] ?? NaN) / high) * across + Math.floor((columns[block] ?? NaN) / wide);
+  const groups: boolean[] = new Array<boolean>(Math.ceil(blockRows / high) * across).fill(false);
+  for (let block = 0; block < rows.length; block++) groups[groupOf(block)] = true;
+  const { columnNumbers, ...tables } = blockTables(groups, Math.ceil(blockRows / high), across);
+  // Where each group is in row-major order.
+  const place = new Map<number, number>();
+  groups.forEach((isThere, group) => isThere && place.set(group, place.size));
+  const size = high * wide;
+  const blocks = new Int32Array(tables.count * size).fill(NONE);
+  for (let block = 0; block < rows.length; block++) {
+    const [row, column] = [rows[block] ?? NaN, columns[block] ?? NaN];
+    blocks[(place.get(groupOf(block)) ?? NaN) * size + row % high * wide + column % wide] = block;
+  }
+  const columnBlocks = new Int32Array(blocks.length);
+  columnNumbers.forEach((group, at) =>
+    columnBlocks.set(blocks.subarray(group * size, (group + 1) * size), at * size)
+  );
+  return { ...tables, blocks, columnBlocks };
 }
 
 /** What an object says its length is; undefined where it has none, or an accessor that refuses the object. */

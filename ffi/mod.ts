@@ -14,7 +14,12 @@
  *
  * @module
  */
-export { type BlockTables, blockTables } from "./block_tables.ts";
+export {
+  type BlockTables,
+  blockTables,
+  type PackedBlockTables,
+  packedBlockTables,
+} from "./block_tables.ts";
 export { DeviceBuffer } from "./memory/buffer.ts";
 export { Device, type TensorOptions, type WrapOptions } from "./device.ts";
 export type {

@@ -138,6 +138,46 @@ function storesReached(
   return found;
 }
 
+/**
+ * Loads from tables, and an access whose addresses or mask they are part of, element by element. Such a load has no
+ * contiguous axis of its own, so it can have the layout of that access.
+ */
+export function tableLoads(
+  func: Func,
+  axisInfo: (value: Value) => AxisInfo,
+): ReadonlyMap<Op, AnchorOp> {
+  const users = usersOf(func);
+  const found = new Map<Op, AnchorOp>();
+  walkOps(func.body, (op) => {
+    if (op.name !== "load" || isLookup(op) || resultOf(op).type.shape.length === 0) return;
+    if (axisInfo(operandsOf(op).pointer).contiguity.some((run) => run > 1)) return;
+    const access = accessReached(resultOf(op), users);
+    if (access !== undefined) found.set(op, access);
+  });
+  return found;
+}
+
+/** A load or store of which a value is part of the addresses or the mask. */
+function accessReached(
+  table: Value,
+  users: ReadonlyMap<Value, readonly Op[]>,
+): AnchorOp | undefined {
+  const seen = new Set([table]);
+  // A set is iterated over what is added meanwhile.
+  for (const value of seen) {
+    if (seen.size > MAX_REACHED) break;
+    for (const user of users.get(value) ?? []) {
+      if (user.name === "load" || user.name === "store") {
+        const { pointer, mask } = operandsOf(user);
+        if (value === pointer || value === mask) return user;
+      } else if (hasTrait(user, "elementwise")) {
+        for (const result of user.results) seen.add(result);
+      }
+    }
+  }
+  return undefined;
+}
+
 /** A preferred layout for every tile load and store. */
 export function anchorLayouts(
   func: Func,

@@ -13,7 +13,7 @@ import { usersOf, walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import { type OnHeap, runOnHeap } from "../support/on_heap.ts";
 import type { Target } from "../targets.ts";
-import { anchorLayouts } from "./anchors.ts";
+import { anchorLayouts, tableLoads } from "./anchors.ts";
 import { blockedLayout, orderFrom, withoutBlocks } from "./blocked.ts";
 import { CarriedData, isElementwise, isTile } from "./carried_data.ts";
 import { chainedDots } from "./chains.ts";
@@ -55,6 +55,8 @@ export class NaturalLayouts {
   readonly stores: StoreLayouts;
   readonly #options: LayoutOptions;
   readonly #anchors: ReadonlyMap<Op, LinearLayout>;
+  /** The accesses that loads from tables are for. */
+  readonly #tables: ReadonlyMap<Op, Op>;
   readonly #webs: ReadonlyMap<Value, PhiWeb>;
   /** The phi web that a value from outside of it flows into. */
   readonly #flows = new Map<Value, PhiWeb>();
@@ -72,6 +74,7 @@ export class NaturalLayouts {
   constructor(func: Func, options: LayoutOptions) {
     this.#options = options;
     this.#anchors = anchorLayouts(func, options, options.axisInfo);
+    this.#tables = tableLoads(func, options.axisInfo);
     this.#webs = phiWebsOf(func);
     for (const web of new Set(this.#webs.values())) {
       for (const source of web.sources) this.#flows.set(source, web);
@@ -110,7 +113,17 @@ export class NaturalLayouts {
   }
 
   #anchorOf(op: Op): LinearLayout | undefined {
-    return this.#besideDot(op) ?? this.#anchors.get(op);
+    return this.#besideDot(op) ?? this.#ofTable(op) ?? this.#anchors.get(op);
+  }
+
+  /** For a load from a table: each thread loads what its part of the access behind it needs. */
+  #ofTable(op: Op): LinearLayout | undefined {
+    const access = this.#tables.get(op);
+    if (access === undefined || this.#placing.has(op)) return undefined;
+    this.#placing.add(op);
+    const layout = this.ofAccess(access);
+    this.#placing.delete(op);
+    return layout;
   }
 
   /**

@@ -1,8 +1,8 @@
 /**
  * Backward slices: copies of the operations that some values of a region depend on, with other values for its
- * parameters. Copied are pure operations, and loads of single elements or from constant memory, such as the position of
- * a block from a table. Where the region would not run with these parameters, nothing uses what the copies compute; a
- * guard then keeps the loads within bounds.
+ * parameters. Copied are pure operations, and loads of single elements, from constant memory or of whole numbers, such as
+ * the positions of blocks from a table. Where the region would not run with these parameters, nothing uses what the
+ * copies compute; a guard then keeps the loads within bounds.
  */
 import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
 import type { BareOp } from "../ir/ops.ts";
@@ -18,10 +18,15 @@ function isCopyable(op: Op): boolean {
   return rowOf(op).effect === "pure" && !hasTrait(op, "once") && op.name !== "convert_layout";
 }
 
-/** Reads one element, or constant memory. The caller ensures that memory does not change between the copy and the original. */
+/**
+ * Reads one element, constant memory, or whole numbers, which say where something is. The caller ensures that memory does
+ * not change between the copy and the original.
+ */
 function isCheapLoad(op: Op): boolean {
-  return op.name === "load" && (isLookup(op) || resultOf(op).type.shape.length === 0) &&
-    op.attrs.modifiers.length === 0 && operandsOf(op).other === undefined;
+  if (op.name !== "load" || op.attrs.modifiers.length > 0) return false;
+  const { type: { element, shape } } = resultOf(op);
+  const isTable = shape.length === 0 || (element === "int32" || element === "int64");
+  return (isLookup(op) || isTable) && operandsOf(op).other === undefined;
 }
 
 /**

@@ -20,7 +20,7 @@ import {
   type Value,
 } from "../ir/func.ts";
 import { loopOf } from "../ir/flow.ts";
-import { resultOf } from "../ir/op.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
 import { hasTrait, rowOf } from "../ir/table.ts";
 import { bytesOf, type IrType, scalarType } from "../ir/types.ts";
 import { replaceUses, terminatorOf, walkOps } from "../ir/walk.ts";
@@ -53,9 +53,23 @@ function loadingLoop({ body }: Func): OpOf<"while"> | undefined {
   for (const op of body.ops) {
     if (op.name !== "while") continue;
     const here = loopOf(op).body.ops.filter(({ name }) => name === "tensor_load");
-    if (here.length > 0) return here.length === loads ? op : undefined;
+    if (here.length > 0) return here.length === loads && !gathers(op) ? op : undefined;
   }
   return undefined;
+}
+
+/** Whether a dot of a loop takes a tile that threads load: its copies do not run on into the next program. */
+function gathers(loop: OpOf<"while">): boolean {
+  return loopOf(loop).body.ops.some((op) =>
+    op.name === "dot" &&
+    [operandsOf(op).a, operandsOf(op).b].some((operand) => {
+      let { def } = operand;
+      while (def?.name === "permute" || def?.name === "convert_layout") {
+        ({ def } = operandsOf(def).value);
+      }
+      return def?.name === "load";
+    })
+  );
 }
 
 /**

@@ -24,15 +24,17 @@ import type { AddressState, Plan, PrefetchedOperand } from "./prefetch.ts";
 import type { TargetContext } from "../tile/pass.ts";
 import type { LoadedOperand, StagedOperand } from "./staged_operand.ts";
 import { planSlices } from "./dot_slices.ts";
+import { pipelineMixedDot, planMixedDot } from "./mixed_loop.ts";
 import {
   BARRIER_BYTES,
+  boxedOperands,
   LEAST_TENSOR_SLOTS,
   pipelineTensorDot,
   planTensorDot,
 } from "./tensor_loop.ts";
 import { pipelineAcrossPrograms, planPrograms } from "./tensor_programs.ts";
 import { pipelineStoredDot, planStoredDot } from "./stored_loop.ts";
-import { LEAST_SLOTS, pipelineGroupDot, planGroupDot } from "./warp_group_loop.ts";
+import { gatheredOperands, LEAST_SLOTS, pipelineGroupDot, planGroupDot } from "./warp_group_loop.ts";
 
 export interface PipelinedLoop {
   readonly staged: readonly StagedOperand[];
@@ -72,6 +74,8 @@ export function pipelineLoop(
   if (staged.length === 0) return undefined;
   const carried = stateOf(loop, staged);
   if (carried === undefined) return undefined;
+  const mixed = pipelineByBothCopies(func, loop, candidates, staged, context);
+  if (mixed !== undefined) return mixed;
   const isAsync = context.target.asyncCopies &&
     staged.every((operand) => isCopyable(operand, context.axisInfo()));
   const bytes = staged.reduce((sum, operand) => sum + operand.bytes, 0);
@@ -135,6 +139,31 @@ function pipelineByTensorCopies(
     across: (buffers, barriers) =>
       pipelineAcrossPrograms({ ...plan, buffers }, group, barriers, ring),
   };
+}
+
+/** A loop with one box of a tensor and one operand that threads gather. */
+function pipelineByBothCopies(
+  func: Func,
+  loop: OpOf<"while">,
+  candidates: readonly StagedOperand[],
+  loaded: readonly LoadedOperand[],
+  context: TargetContext,
+): PipelinedLoop | undefined {
+  const boxed = boxedOperands(func, loop, candidates);
+  if (boxed.length === 0) return undefined;
+  const gathered = gatheredOperands(loaded)
+    .filter((operand) => isCopyable(operand, context.axisInfo()));
+  const group = planMixedDot(func, loop, boxed, gathered, context.target);
+  const carried = group && stateOf(loop, group.staged);
+  if (group === undefined || carried === undefined) return undefined;
+  const { staged } = group;
+  const bytes = staged.reduce((sum, operand) => sum + operand.bytes, BARRIER_BYTES);
+  const slots = slotsFor(context, bytes, stagesOf(loop, context) ?? GROUP_STAGES);
+  if (slots < LEAST_SLOTS) return undefined;
+  const plan = { func, loop, staged, carried, slots };
+  const rewrite = (buffers: readonly Value[], barriers?: Value): Op[] =>
+    pipelineMixedDot({ ...plan, buffers }, group, must(barriers, "barriers"));
+  return { staged, slots, hasBarriers: true, rewrite };
 }
 
 /** As many slots of so many bytes as are wanted, or fit. */

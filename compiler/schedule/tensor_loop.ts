@@ -54,13 +54,21 @@ export function planTensorDot(
   staged: readonly StagedOperand[],
   target: Target,
 ): GroupDot<TensorOperand> | undefined {
+  return groupDotOf(func, loop, boxedOperands(func, loop, staged), target);
+}
+
+/** Those operands that are boxes of tensors which the loop loads. */
+export function boxedOperands(
+  func: Func,
+  loop: OpOf<"while">,
+  staged: readonly StagedOperand[],
+): readonly TensorOperand[] {
   const { body } = loopOf(loop);
-  const operands = staged.flatMap((operand): TensorOperand[] => {
+  return staged.flatMap((operand): TensorOperand[] => {
     const load = madeBy(operand.source, "tensor_load");
     const isHere = load !== undefined && body.ops.includes(load);
     return isHere ? inBoxes(func, operand, load) : [];
   });
-  return groupDotOf(func, loop, operands, target);
 }
 
 /** The operand with its buffer in the layout that warp groups read, and the boxes in which it is copied. */
@@ -92,8 +100,8 @@ export function boxedSlot({ maps }: Func, load: OpOf<"tensor_load">): BoxedSlot 
   return { shared, copied: { box, swizzle } };
 }
 
-/** Gives the tensor maps of a dot the boxes in which they are copied. */
-export function setBoxes(func: Func, { staged }: GroupDot<TensorOperand>): void {
+/** Gives the tensor maps of operands the boxes in which they are copied. */
+export function setBoxes(func: Func, staged: readonly TensorOperand[]): void {
   func.maps = func.maps.map((map, index) => {
     const operand = staged.find(({ load }) => load.attrs.map === index);
     return operand === undefined ? map : { ...map, copied: operand.copied };
@@ -153,7 +161,7 @@ export function pipelineTensorDot(
 ): Op[] {
   const { func, loop, slots } = plan;
   const { body } = loopOf(loop);
-  setBoxes(func, group);
+  setBoxes(func, group.staged);
   const before = new ScheduleBuilder(func, [], loop.span);
   readyBarriers(before, barriers);
   let ahead = firstIteration(plan, before);
@@ -195,15 +203,27 @@ export function copyBoxes(
   barriers: Value,
 ): Iteration {
   const { sources, next } = addressesOf(plan, build, iteration);
-  const filled = zip(plan.staged, plan.buffers);
-  const bytes = plan.staged.reduce((sum, operand) => sum + operand.bytes, 0);
-  build.once(next.runs, (inside) => {
+  startBoxes(plan, build, sources, next.runs, slot, barriers);
+  return next;
+}
+
+/** Starts the copies of boxes from these operands of their loads, if a condition holds. */
+export function startBoxes(
+  { staged, buffers }: Plan,
+  build: ScheduleBuilder,
+  sources: readonly (readonly Value[])[],
+  when: Value,
+  slot: Value,
+  barriers: Value,
+): void {
+  const boxes = zip(zip(staged, buffers), sources).flatMap(([[{ load, bytes }, buffer], source]) =>
+    load.name === "tensor_load" ? [{ load, bytes, buffer, source }] : []
+  );
+  const bytes = boxes.reduce((sum, box) => sum + box.bytes, 0);
+  build.once(when, (inside) => {
     inside.effect("mbarrier_expect", [barriers, slot], { bytes });
-    for (const [[{ load }, buffer], [, ...coordinates]] of zip(filled, sources)) {
-      if (load.name !== "tensor_load") continue;
-      const { map } = load.attrs;
+    for (const { load: { attrs: { map } }, buffer, source: [, ...coordinates] } of boxes) {
       inside.effect("tensor_copy", [buffer, barriers, slot, ...coordinates], { map });
     }
   });
-  return next;
 }

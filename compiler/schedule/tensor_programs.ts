@@ -129,7 +129,7 @@ export function pipelineAcrossPrograms(
   const { func, loop, slots } = plan;
   const { body } = loopOf(loop);
   const { programs } = ring;
-  setBoxes(func, group);
+  setBoxes(func, group.staged);
   const before = new ScheduleBuilder(func, [], loop.span);
   readyBarriers(before, barriers);
   let cursor = firstCursor(plan, ring, before);

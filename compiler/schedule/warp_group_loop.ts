@@ -38,8 +38,12 @@ export function planGroupDot(
   staged: readonly LoadedOperand[],
   target: Target,
 ): GroupDot<LoadedOperand> | undefined {
-  const laidOut = staged.flatMap((one) => canRound(one) ? inGroupLayout(one) ?? [] : []);
-  return groupDotOf(func, loop, laidOut, target);
+  return groupDotOf(func, loop, gatheredOperands(staged), target);
+}
+
+/** Those operands that threads can copy into the layouts that warp groups read, in these layouts. */
+export function gatheredOperands(staged: readonly LoadedOperand[]): readonly LoadedOperand[] {
+  return staged.flatMap((one) => canRound(one) ? inGroupLayout(one) ?? [] : []);
 }
 
 /** Whether the instruction has fewer bits than the elements. */

@@ -123,6 +123,20 @@ const constantRunsOnly = (op: Op, of: Of): AxisInfo => {
   };
 };
 
+/** Equal addresses give equal elements, where nothing else writes them at the same time. */
+const loaded: Rule<"load"> = (op, of) =>
+  op.attrs.modifiers.includes("volatile") ? unknown(resultOf(op)) : constantRunsOnly(op, of);
+
+/** The smaller or larger of two numbers is one of them. */
+const oneOfBoth: Rule<"min" | "max"> = (op, of) => {
+  const { left, right } = operandsOf(op);
+  const [a, b] = [of(left), of(right)];
+  return {
+    ...constantRunsOnly(op, of),
+    divisibility: axes(left).map((d) => meet(everywhere(a, d), everywhere(b, d))),
+  };
+};
+
 /**
  * A comparison `run < bound`: where run starts and the bound are multiples of g, runs of g answer alike.
  * `run` is the operand that increases; the bound must be constant along the run.
@@ -283,8 +297,9 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
   not: constantRunsOnly,
   eq: constantRunsOnly,
   ne: constantRunsOnly,
-  min: constantRunsOnly,
-  max: constantRunsOnly,
+  load: loaded,
+  min: oneOfBoth,
+  max: oneOfBoth,
   neg: constantRunsOnly,
   div: quotient,
   rem: remainder,

@@ -118,6 +118,11 @@ function pairedBoxes(
         const ways = isChained ? [suitsChain] : [suitsWarpGroups, suitsRegisters, suitsTurned];
         if (ways.some((suits) => suits(op, options.numWarps, options.target, alongK))) return;
       }
+      // Threads gather the other operand, in whichever order it lies.
+      const isGathered = loads.every((load) => load !== undefined) &&
+        (left === undefined) !== (right === undefined);
+      const { numWarps, target } = options;
+      if (!isChained && isGathered && suitsWarpGroups(op, numWarps, target, [false, false])) return;
       isBroken ||= isChained;
       for (const load of loads) if (load !== undefined) mixed.add(load);
     });

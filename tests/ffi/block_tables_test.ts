@@ -1,6 +1,6 @@
 /** Look-up tables of block-sparse matrices, against sorting the coordinates. */
 import fc from "../support/property.ts";
-import { blockTables } from "../../ffi/block_tables.ts";
+import { blockTables, packedBlockTables } from "../../ffi/block_tables.ts";
 import { ArgumentError } from "../../ffi/errors.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
 
@@ -29,6 +29,38 @@ Deno.test("blockTables() lists every block by rows and by columns", () => {
     assertEquals([...tables.columnRows], down.map(({ row }) => row));
     assertEquals([...tables.columnNumbers], down.map(({ number }) => number));
   }));
+});
+
+Deno.test("packedBlockTables() lists the blocks of each group that has one", () => {
+  const extents = fc.tuple(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: 4 }));
+  fc.assert(fc.property(MASKS, extents, ([rows, columns, mask], [high, wide]) => {
+    const { blocks, columnBlocks, ...tables } = packedBlockTables(mask, rows, columns, high, wide);
+    const numbers = mask.map((isThere, at) =>
+      isThere ? mask.slice(0, at).filter((before) => before).length : -1
+    );
+    const [down, across] = [Math.ceil(rows / high), Math.ceil(columns / wide)];
+    const groups = Array.from({ length: down * across }, (_, group) => {
+      const [top, left] = [Math.floor(group / across) * high, group % across * wide];
+      return Array.from({ length: high * wide }, (_, i) => {
+        const [row, column] = [top + Math.floor(i / wide), left + i % wide];
+        return row < rows && column < columns ? numbers[row * columns + column] : -1;
+      });
+    });
+    const isThere = groups.map((group) => group.some((number) => number !== -1));
+    const { columnNumbers: _, ...expected } = blockTables(isThere, down, across);
+    assertEquals(tables, expected);
+    assertEquals([...blocks], groups.filter((_, group) => isThere[group]).flat());
+    const byColumns = Array.from(
+      { length: across },
+      (_, column) => groups.filter((_, group) => isThere[group] && group % across === column),
+    ).flat(2);
+    assertEquals([...columnBlocks], byColumns);
+  }));
+});
+
+Deno.test("packedBlockTables() refuses groups without an extent", () => {
+  assertThrows(() => packedBlockTables([1], 1, 1, 0, 1), ArgumentError, "high");
+  assertThrows(() => packedBlockTables([1], 1, 1, 1, 0.5), ArgumentError, "wide");
 });
 
 Deno.test("blockTables() refuses masks of another size", () => {

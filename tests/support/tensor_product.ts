@@ -29,6 +29,8 @@ export interface TensorProduct {
   readonly transposed: { readonly a: boolean; readonly b: boolean };
   /** The sum is computed and added three times in a loop around the other one, or twice by two loops. */
   readonly loops?: "nested" | "two";
+  /** The operand that threads load, in vectors; a box of a tensor if absent. */
+  readonly gathered?: "a" | "b";
   /** Rows of C begin and end at multiples of 16 bytes. */
   readonly isAligned?: true;
   /** Blocks of a launch whose blocks do several programs in turn; one for each program if absent. */
@@ -38,9 +40,44 @@ export interface TensorProduct {
 const sumOf = ({ type }: TensorProduct): "float32" | "int32" =>
   type === "int8" ? "int32" : "float32";
 
+/** Operations that load a tile of an operand as threads gather one, `%TOa` or `%TOb`, from row `%TOk1` of the sum on. */
+function gather(product: TensorProduct, to: string, name: "a" | "b"): string {
+  const { type, mb, nb, kb, transposed } = product;
+  const shape = name === "a" ? [mb, kb] : [kb, nb];
+  const [k, other] = name === "a" ? [1, 0] : [0, 1];
+  const isAlongK = name === "a" ? !transposed.a : transposed.b;
+  const [inner, outer] = isAlongK ? [k, other] : [other, k];
+  const tile = `[${shape.join(", ")}]`;
+  const vectorOf = (axis: number): string => axis === k ? `%${to}rk` : name === "a" ? "%rm" : "%rn";
+  const extentOf = (axis: number): string =>
+    axis === inner ? `%ld${name}` : axis === k ? "%K" : name === "a" ? "%M" : "%N";
+  const along = (axis: number): string => {
+    const part = `[${shape.map((extent, at) => at === axis ? extent : 1).join(", ")}]`;
+    const at = `%${to}${name}${axis}`;
+    return `${at}i: int32${part} = expand_dims ${vectorOf(axis)} {axis = ${1 - axis}}
+    ${at}l: int32${part} = splat ${extentOf(axis)}
+    ${at}in: bool${part} = lt ${at}i, ${at}l
+    ${at}is: bool${tile} = broadcast ${at}in
+    ${axis === outer ? `${at}ld: int32${part} = splat %ld${name}` : ""}
+    ${axis === outer ? `${at}m: int32${part} = mul ${at}i, ${at}ld` : ""}
+    ${at}at: int32${tile} = broadcast ${at}${axis === outer ? "m" : "i"}`;
+  };
+  const pointer = `${type}*${tile}`;
+  return `%${to}rk0: int32[${kb}] = splat %${to}k1
+    %${to}rk1: int32[${kb}] = range 0
+    %${to}rk: int32[${kb}] = add %${to}rk0, %${to}rk1
+    ${along(0)}
+    ${along(1)}
+    %${to}${name}p0: ${pointer} = splat %${name.toUpperCase()}
+    %${to}${name}p1: ${pointer} = offset %${to}${name}p0, %${to}${name}${outer}at
+    %${to}${name}p: ${pointer} = offset %${to}${name}p1, %${to}${name}${inner}at
+    %${to}${name}in: bool${tile} = and %${to}${name}0is, %${to}${name}1is
+    %${to}${name}: ${type}${tile} = load %${to}${name}p, %${to}${name}in`;
+}
+
 /** C[M, N] += A[M, K] · B[K, N], one tile a block; C has the type of sums. */
 function productFunc(product: TensorProduct): Func {
-  const { type, mb, nb, kb, transposed, loops = "one", isAligned } = product;
+  const { type, mb, nb, kb, transposed, loops = "one", gathered, isAligned } = product;
   const [ofC, ofRows] = isAligned === true ? ["multipleof = 16, ", " {multipleof = 4}"] : ["", ""];
   const element = sumOf(product);
   const mode = type === "float32" ? "tf32" : "ieee";
@@ -50,12 +87,20 @@ function productFunc(product: TensorProduct): Func {
     %${to}go: bool = lt %${to}k0, %K
     condition %${to}go, %${to}0, %${to}k0
   } (%${to}1: ${sum}, %${to}k1: int32) {
-    %${to}a: ${type}[${mb}, ${kb}] = tensor_load %A, ${
-      transposed.a ? `%m0, %${to}k1` : `%${to}k1, %m0`
-    } {map = 0}
-    %${to}b: ${type}[${kb}, ${nb}] = tensor_load %B, ${
-      transposed.b ? `%${to}k1, %n0` : `%n0, %${to}k1`
-    } {map = 1}
+    ${
+      gathered === "a"
+        ? gather(product, to, "a")
+        : `%${to}a: ${type}[${mb}, ${kb}] = tensor_load %A, ${
+          transposed.a ? `%m0, %${to}k1` : `%${to}k1, %m0`
+        } {map = 0}`
+    }
+    ${
+      gathered === "b"
+        ? gather(product, to, "b")
+        : `%${to}b: ${type}[${kb}, ${nb}] = tensor_load %B, ${
+          transposed.b ? `%${to}k1, %n0` : `%n0, %${to}k1`
+        } {map = ${gathered === "a" ? 0 : 1}}`
+    }
     %${to}2: ${sum} = dot %${to}a, %${to}b, %${to}1 {mode = "${mode}"}
     %${to}k2: int32 = add %${to}k1, %kb
     yield %${to}2, %${to}k2
@@ -87,9 +132,11 @@ function productFunc(product: TensorProduct): Func {
   const tile = `[${mb}, ${nb}]`;
   return parseFunc(
     `func @k(%A A: ${type}* {multipleof = 16, noalias}, %B B: ${type}* {multipleof = 16, noalias}, \
-%C C: ${element}* {${ofC}noalias}, %M M: int32, %N N: int32${ofRows}, %K K: int32, %lda lda: int32, %ldb ldb: int32, \
+%C C: ${element}* {${ofC}noalias}, %M M: int32, %N N: int32${ofRows}, %K K: int32, %lda lda: int32 {multipleof = 8}, %ldb ldb: int32 {multipleof = 8}, \
 %ldc ldc: int32${ofRows}) \
-${map("A", transposed.a, "M", "K")} ${map("B", transposed.b, "K", "N")} {
+${gathered === "a" ? "" : map("A", transposed.a, "M", "K")} ${
+      gathered === "b" ? "" : map("B", transposed.b, "K", "N")
+    } {
   %pid: int32 = program_id 0
   %nb: int32 = constant ${nb}
   %mb: int32 = constant ${mb}

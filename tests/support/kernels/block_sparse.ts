@@ -12,8 +12,8 @@ export const BLOCK_SIZES = [16, 32, 64] as const;
 type Element = typeof BLOCK_TYPES[number];
 
 /** What to multiply: extents of the sparse matrix in blocks, and the other extent. */
-export interface BlockCase {
-  readonly dtype: Element;
+export interface BlockCase<D extends Element = Element> {
+  readonly dtype: D;
   readonly size: typeof BLOCK_SIZES[number];
   readonly batch: number;
   readonly blockRows: number;
@@ -43,67 +43,113 @@ function randomMask({ blockRows, blockColumns, density }: BlockCase): boolean[] 
   });
 }
 
+/** A case on a device: random matrices, and what the kernels get of them. Owns its tensors. */
+export class BlockOperands<D extends Element> implements Disposable {
+  readonly mask: readonly boolean[];
+  readonly sparse: Dense;
+  readonly blocks: Tensor<D, 4>;
+  readonly #made = new DisposableStack();
+  readonly #device: Device;
+  readonly #test: BlockCase<D>;
+
+  constructor(device: Device, test: BlockCase<D>) {
+    const { dtype, size, batch, blockRows, blockColumns } = test;
+    this.#device = device;
+    this.#test = test;
+    this.mask = randomMask(test);
+    this.sparse = zeroOutside(
+      this.dense(blockRows * size, blockColumns * size),
+      this.mask,
+      size,
+    );
+    const blocks = blocksOf(device, dtype, this.sparse, this.mask, size, batch);
+    this.blocks = this.#made.use(blocks);
+  }
+
+  [Symbol.dispose](): void {
+    this.#made.dispose();
+  }
+
+  /** A random batch of dense matrices. */
+  dense(rows: number, columns: number): Dense {
+    const { dtype, batch } = this.#test;
+    return { rows, columns, values: randomNumbers(dtype, batch * rows * columns, 1) };
+  }
+
+  upload(matrix: Dense): Tensor<D, 3> {
+    const { dtype, batch, gap } = this.#test;
+    return this.#made.use(denseTensor(this.#device, dtype, matrix, batch, gap));
+  }
+
+  table(values: Int32Array<ArrayBuffer>): Tensor<"int32", 1> {
+    return this.#made.use(this.#device.tensor(values, [values.length]));
+  }
+
+  /** Poisoned memory for the blocks of a result. */
+  poisonedBlocks(count: number): Tensor<D, 4> {
+    const { dtype, size, batch } = this.#test;
+    const poison = this.#poison(batch * count * size * size);
+    return this.#made.use(
+      new Tensor<D, 4>(poison, {
+        dtype,
+        shape: [batch, count, size, size],
+        strides: [count * size * size, size * size, size, 1],
+        offset: 0,
+      }),
+    );
+  }
+
+  /** Poisoned memory for a dense result. */
+  poisonedDense(rows: number, columns: number): Tensor<D, 3> {
+    const { dtype, batch } = this.#test;
+    const poison = this.#poison(batch * rows * columns);
+    const strides = [rows * columns, columns, 1];
+    const shape = [batch, rows, columns];
+    return this.#made.use(new Tensor<D, 3>(poison, { dtype, shape, strides, offset: 0 }));
+  }
+
+  #poison(length: number): Tensor<D>["buffer"] {
+    return vectorOf(this.#device, this.#test.dtype, Array(length).fill(77)).buffer;
+  }
+
+  /** Compares a result with the product in double precision; `isBlocks`: it is the blocks of the mask alone. */
+  compare(what: string, made: Tensor<D>, left: Dense, right: Dense, isBlocks = false): void {
+    const { dtype, size, batch } = this.#test;
+    const { sums, magnitudes } = product(left, right, batch);
+    const extents = { rows: left.rows, columns: right.columns };
+    const pick = (values: readonly number[]): readonly number[] =>
+      isBlocks ? gather({ ...extents, values }, this.mask, size, batch) : values;
+    const expected = { sums: pick(sums), magnitudes: pick(magnitudes) };
+    const title =
+      `${what} ${dtype}, blocks of ${size}, ${left.rows} x ${left.columns} x ${right.columns}`;
+    compare(title, dtype, numbersOf(made), expected, left.columns);
+  }
+}
+
 /** Runs all three kernels and compares every element. */
 export function checkBlockProducts(device: Device, test: BlockCase): void {
-  const { dtype, size, batch, blockRows, blockColumns, free, gap } = test;
+  const { size, blockRows, blockColumns, free } = test;
   const [rows, columns] = [blockRows * size, blockColumns * size];
-  const mask = randomMask(test);
-  const tables = blockTables(mask, blockRows, blockColumns);
-  using made = new DisposableStack();
-  const table = (values: Int32Array<ArrayBuffer>): Tensor<"int32", 1> =>
-    made.use(device.tensor(values, [values.length]));
-  const dense = (rows: number, columns: number): Dense => ({
-    rows,
-    columns,
-    values: randomNumbers(dtype, batch * rows * columns, 1),
-  });
-  const upload = (matrix: Dense): Tensor<Element, 3> => {
-    const tensor = denseTensor(device, dtype, matrix, batch, gap);
-    made.use(tensor);
-    return tensor;
-  };
-  const sparse = zeroOutside(dense(rows, columns), mask, size);
-  const blocks = made.use(blocksOf(device, dtype, sparse, mask, size, batch));
-  const [tall, wide] = [dense(rows, free), dense(free, columns)];
-  const what = `${dtype}, blocks of ${size}, ${rows} x ${columns} x ${free}`;
+  using at = new BlockOperands(device, test);
+  const tables = blockTables(at.mask, blockRows, blockColumns);
+  const b = at.dense(columns, free);
+  using c = dsd(at.blocks, at.table(tables.rowOffsets), at.table(tables.columns), at.upload(b));
+  at.compare("dsd", c, at.sparse, b);
 
-  const b = dense(columns, free);
-  const c = made.use(
-    dsd(blocks, table(tables.rowOffsets), table(tables.columns), upload(b)),
+  const a = at.dense(free, rows);
+  using d = dds(
+    at.upload(a),
+    at.blocks,
+    at.table(tables.columnOffsets),
+    at.table(tables.columnRows),
+    at.table(tables.columnNumbers),
   );
-  compare(`dsd ${what}`, dtype, numbersOf(c), product(sparse, b, batch), columns);
+  at.compare("dds", d, a, at.sparse);
 
-  const a = dense(free, rows);
-  const d = made.use(
-    dds(
-      upload(a),
-      blocks,
-      table(tables.columnOffsets),
-      table(tables.columnRows),
-      table(tables.columnNumbers),
-    ),
-  );
-  compare(`dds ${what}`, dtype, numbersOf(d), product(a, sparse, batch), rows);
-
-  const poison = vectorOf(device, dtype, Array(batch * tables.count * size * size).fill(77));
-  const out = new Tensor<Element, 4>(poison.buffer, {
-    dtype,
-    shape: [batch, tables.count, size, size],
-    strides: [tables.count * size * size, size * size, size, 1],
-    offset: 0,
-  });
-  made.use(out);
-  sdd(upload(tall), upload(wide), table(tables.rows), table(tables.columns), { out });
-  const expected = product(tall, wide, batch);
-  const pick = (values: readonly number[]): number[] =>
-    gather({ rows, columns, values }, mask, size, batch);
-  compare(
-    `sdd ${what}`,
-    dtype,
-    numbersOf(out),
-    { sums: pick(expected.sums), magnitudes: pick(expected.magnitudes) },
-    free,
-  );
+  const [tall, wide] = [at.dense(rows, free), at.dense(free, columns)];
+  const out = at.poisonedBlocks(tables.count);
+  sdd(at.upload(tall), at.upload(wide), at.table(tables.rows), at.table(tables.columns), { out });
+  at.compare("sdd", out, tall, wide, true);
 }
 
 interface Sums {
@@ -200,17 +246,17 @@ function gather(
   return found;
 }
 
-function blocksOf(
+function blocksOf<D extends Element>(
   device: Device,
-  dtype: Element,
+  dtype: D,
   matrix: Dense,
   mask: readonly boolean[],
   size: number,
   batch: number,
-): Tensor<Element, 4> {
+): Tensor<D, 4> {
   const values = gather(matrix, mask, size, batch);
   const count = values.length / (batch * size * size);
-  return new Tensor<Element, 4>(vectorOf(device, dtype, values).buffer, {
+  return new Tensor<D, 4>(vectorOf(device, dtype, values).buffer, {
     dtype,
     shape: [batch, count, size, size],
     strides: [count * size * size, size * size, size, 1],

@@ -1,0 +1,59 @@
+/** Products of groups of blocks against double precision, on any device. */
+import { ddsPacked, dsdPacked, sddPacked } from "../../../generated/block_sparse_packed.ts";
+import { type Device, packedBlockTables, type Tensor } from "../../../ffi/mod.ts";
+import { type BlockCase, BlockOperands } from "./block_sparse.ts";
+
+/** Element types of the kernels. */
+export const PACKED_TYPES = ["float16", "bfloat16"] as const;
+
+type PackedCase = BlockCase<typeof PACKED_TYPES[number]>;
+
+/** Elements of groups: down and across. */
+const LEFT = [128, 64] as const;
+const RIGHT = [64, 128] as const;
+const RESULT = [128, 256] as const;
+
+/** Runs all three kernels and compares every element. */
+export function checkPackedProducts(device: Device, test: PackedCase): void {
+  const { size, blockRows, blockColumns, free } = test;
+  const [rows, columns] = [blockRows * size, blockColumns * size];
+  using at = new BlockOperands(device, test);
+  const pack = ([high, wide]: readonly [number, number]): Packed => {
+    const tables = packedBlockTables(at.mask, blockRows, blockColumns, high / size, wide / size);
+    const shape = [tables.count, high / size, wide / size] as const;
+    return { tables, blocksOf: (table) => device.tensor(table, shape) };
+  };
+
+  const left = pack(LEFT);
+  const b = at.dense(columns, free);
+  using blocks = left.blocksOf(left.tables.blocks);
+  const c = at.poisonedDense(rows, free);
+  const { rowOffsets } = left.tables;
+  dsdPacked(at.blocks, at.table(rowOffsets), at.table(left.tables.columns), blocks, at.upload(b), {
+    out: c,
+  });
+  at.compare("dsd_packed", c, at.sparse, b);
+
+  const right = pack(RIGHT);
+  const a = at.dense(free, rows);
+  using columnBlocks = right.blocksOf(right.tables.columnBlocks);
+  const d = at.poisonedDense(free, columns);
+  const { columnOffsets, columnRows } = right.tables;
+  ddsPacked(at.upload(a), at.blocks, at.table(columnOffsets), at.table(columnRows), columnBlocks, {
+    out: d,
+  });
+  at.compare("dds_packed", d, a, at.sparse);
+
+  const result = pack(RESULT);
+  const [tall, wide] = [at.dense(rows, free), at.dense(free, columns)];
+  using resultBlocks = result.blocksOf(result.tables.blocks);
+  const out = at.poisonedBlocks(at.blocks.shape[1]);
+  const places = [at.table(result.tables.rows), at.table(result.tables.columns)] as const;
+  sddPacked(at.upload(tall), at.upload(wide), ...places, resultBlocks, { out });
+  at.compare("sdd_packed", out, tall, wide, true);
+}
+
+interface Packed {
+  readonly tables: ReturnType<typeof packedBlockTables>;
+  readonly blocksOf: (table: Int32Array<ArrayBuffer>) => Tensor<"int32", 3>;
+}
