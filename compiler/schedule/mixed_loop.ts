@@ -97,8 +97,8 @@ export function pipelineMixedDot(
 }
 
 /**
- * Starts the copies of an iteration, and gives the one after it. The box comes last: one thread starts it, for whose warp
- * the others would have to wait at the barrier.
+ * Starts the copies of an iteration, and gives the one after it. One thread starts the box, for whose warp the others wait
+ * at the barrier, so the box comes last; but first in a ring so short that it is due in the next iteration.
  */
 function copyBoth(
   plan: Plan,
@@ -108,6 +108,9 @@ function copyBoth(
   barriers: Value,
 ): Iteration {
   const { sources, next } = addressesOf(plan, build, iteration);
+  const isDueNext = plan.slots - BUSY === 1;
+  const start = (): void => startBoxes(plan, build, sources, next.runs, slot, barriers);
+  if (isDueNext) start();
   plan.staged.forEach(({ load }, i) => {
     if (load.name !== "load") return;
     const [pointer, ...masks] = must(sources[i], "operands of a load");
@@ -116,6 +119,6 @@ function copyBoth(
     build.effect("async_copy", operands, { part: 0, parts: 1 });
   });
   build.effect("commit_group", []);
-  startBoxes(plan, build, sources, next.runs, slot, barriers);
+  if (!isDueNext) start();
   return next;
 }

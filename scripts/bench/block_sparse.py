@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Block-sparse products in one process beside torch's dense product: microseconds, and TFLOP/s of the blocks there are.
+"""Block-sparse products, block by block and by groups of blocks, in one process beside torch's dense product:
+microseconds, and TFLOP/s of the blocks there are.
 
     deno task build-kernels && python3 scripts/bench/block_sparse.py [--json FILE] [--quick]
 
 Square matrices, half; at each density random blocks of the sparse matrix are there. `dense` multiplies everything
-(cuBLAS); `dense/ours` is how many times faster leaving blocks out is. Results are compared with it before timing.
+(cuBLAS); `dense/…` is how many times faster leaving blocks out is, `packed` are the kernels on groups. Results are compared with it before timing.
 """
 import torch
 
@@ -26,6 +27,17 @@ def tables(mask):
     return [table.to(torch.int32).contiguous() for table in found]
 
 
+def packed(mask, high, wide):
+    """What packedBlockTables() of the run time gives, as tensors: tables of groups, and their blocks in both orders."""
+    rows, columns = mask.shape
+    down, across = -(-rows // high), -(-columns // wide)
+    numbers = torch.full((down * high, across * wide), -1, device=mask.device, dtype=torch.int32)
+    numbers[:rows, :columns] = torch.where(mask, mask.flatten().cumsum(0).view(rows, columns) - 1, -1).to(torch.int32)
+    groups = numbers.view(down, high, across, wide).permute(0, 2, 1, 3)
+    there = (groups >= 0).flatten(2).any(2)
+    return *tables(there)[:5], groups[there].contiguous(), groups.transpose(0, 1)[there.t()].contiguous()
+
+
 def near(actual, expected, what):
     error = (actual.float() - expected.float()).abs().max().item()
     assert error <= 2e-2 * expected.float().abs().max().item(), f"{what} is wrong by {error}"
@@ -33,9 +45,9 @@ def near(actual, expected, what):
 
 def main():
     args = options(__doc__).parse_args()
-    kernels = Kernels("block_sparse")
+    kernels, grouped = Kernels("block_sparse"), Kernels("block_sparse_packed")
     print(device_line())
-    table = Table(["ours", "dense", "TFLOP/s"], [("dense", "ours")], "µs")
+    table = Table(["ours", "packed", "dense", "TFLOP/s"], [("dense", "ours"), ("dense", "packed")], "µs")
     dtype, n = "float16", SIZE
     for block in (64,) if args.quick else (64, 32, 16):
         side = n // block
@@ -59,17 +71,25 @@ def main():
                 "dsd": (values, row_ends, columns, b, c, 1, side + 1, n, n, count, batch, step, n, step, n),
                 "dds": (a, values, column_ends, down_rows, numbers, c, 1, n, side + 1, n, count, step, n, batch, step, n),
             }
+            out, left, right = (packed(mask, h // block, w // block) for h, w in ((128, 256), (128, 64), (64, 128)))
+            packs = {
+                "sdd": (a, b, *out[:2], out[5], made, 1, n, n, n, count, block, out[0].numel(), step, n, step, n, batch),
+                "dsd": (values, left[2], left[1], left[5], b, c, 1, n, n, n, count, left[0].numel(), batch, step, n, step, n),
+                "dds": (a, values, *right[3:5], right[6], c, 1, n, n, n, count, right[0].numel(), step, n, batch, step, n),
+            }
             operands = {"sdd": (a[0], b[0]), "dsd": (sparse, b[0]), "dds": (a[0], sparse)}
             for name, arguments in calls.items():
                 ours = kernels.pick(name, f"{dtype}_BLOCK{block}", *arguments)
-                ours(*arguments)
+                pack = grouped.pick(f"{name}_packed", f"{dtype}_BLOCK{block}", *packs[name])
                 left, right = operands[name]
                 expected = left @ right
-                near(made if name == "sdd" else c, blocks_of(expected) if name == "sdd" else expected, name)
-                times = interleaved({
-                    "ours": lambda: ours(*arguments),
-                    "dense": lambda: torch.matmul(left, right, out=dense[0]),
-                })
+                result, wanted = (made, blocks_of(expected)) if name == "sdd" else (c, expected)
+                contenders = {"ours": lambda: ours(*arguments), "packed": lambda: pack(*packs[name])}
+                for what, call in contenders.items():
+                    result.fill_(float("nan"))
+                    call()
+                    near(result, wanted, f"{name}, {what},")
+                times = interleaved({**contenders, "dense": lambda: torch.matmul(left, right, out=dense[0])})
                 us = {key: 1000 * ms for key, ms in times.items()}
                 us["TFLOP/s"] = 2 * count * block * block * n / us["ours"] / 1e6
                 table.row(f"{name} {block} density {density}", us, kernel=name, block=block, density=density)

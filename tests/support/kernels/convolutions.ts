@@ -143,6 +143,39 @@ function dispose(...tensors: readonly Tensor[]): void {
   for (const { buffer } of tensors) buffer[Symbol.dispose]();
 }
 
+/** What a kernel made of two of the tensors. */
+interface Made {
+  readonly result: Tensor;
+  /** The name of the entry, where the device says it. */
+  readonly kernel: string | undefined;
+  /** What else was made on the way. */
+  readonly between?: Tensor;
+}
+
+type Operand = Tensor<ConvolutionType, 4>;
+
+/** Lets a kernel make one of the tensors of the other two, and compares it; gives the name of the entry. */
+function checkMade(
+  device: Device,
+  dtype: ConvolutionType,
+  convolution: Convolution,
+  [result, a, b]: readonly [Name, Name, Name],
+  make: (left: Operand, right: Operand, whole: Whole) => Made,
+): string | undefined {
+  const whole = wholeOf(convolution);
+  const [left, right] = [operandOf(device, dtype, a, whole), operandOf(device, dtype, b, whole)];
+  const made = make(left.tensor, right.tensor, whole);
+  const values = { [a]: left.values, [b]: right.values };
+  assertSums(whole, dtype, numbersOf(made.result), [result, a, b], values);
+  dispose(
+    left.tensor,
+    right.tensor,
+    made.result,
+    ...made.between === undefined ? [] : [made.between],
+  );
+  return made.kernel;
+}
+
 /** Convolves and compares; gives the name of the entry, where the device says it. */
 export function checkConvolution(
   device: Device,
@@ -150,20 +183,12 @@ export function checkConvolution(
   convolution: Convolution,
   profile: boolean,
 ): string | undefined {
-  const whole = wholeOf(convolution);
-  const [x, f] = [operandOf(device, dtype, "x", whole), operandOf(device, dtype, "f", whole)];
-  const launch = (): { result: Tensor; kernel: string | undefined } => {
-    if (!profile) {
-      return { result: conv2d(x.tensor, f.tensor, whole.options), kernel: undefined };
-    }
-    const all = conv2d(x.tensor, f.tensor, { ...whole.options, profile: true });
-    return { result: all.result, kernel: all.profile.kernel };
-  };
-  const { result, kernel } = launch();
-  assertEquals([...result.shape], [...whole.shapes.y]);
-  assertSums(whole, dtype, numbersOf(result), ["y", "x", "f"], { x: x.values, f: f.values });
-  dispose(x.tensor, f.tensor, result);
-  return kernel;
+  return checkMade(device, dtype, convolution, ["y", "x", "f"], (x, f, { options, shapes }) => {
+    const all = profile ? conv2d(x, f, { ...options, profile: true }) : undefined;
+    const result = all?.result ?? conv2d(x, f, options);
+    assertEquals([...result.shape], [...shapes.y]);
+    return { result, kernel: all?.profile.kernel };
+  });
 }
 
 /** The gradient by the pictures: computed and compared; gives the name of the entry, where the device says it. */
@@ -173,18 +198,14 @@ export function checkDataGradient(
   convolution: Convolution,
   profile: boolean,
 ): string | undefined {
-  const whole = wholeOf(convolution);
-  const [y, f] = [operandOf(device, dtype, "y", whole), operandOf(device, dtype, "f", whole)];
-  // Numbers that the kernel has to replace.
-  const out = operandOf(device, dtype, "x", whole).tensor;
-  let kernel: string | undefined;
-  if (profile) {
-    const all = conv2dBackwardData(y.tensor, f.tensor, { ...whole.options, out, profile: true });
-    kernel = all.profile.kernel;
-  } else conv2dBackwardData(y.tensor, f.tensor, { ...whole.options, out });
-  assertSums(whole, dtype, numbersOf(out), ["x", "y", "f"], { y: y.values, f: f.values });
-  dispose(y.tensor, f.tensor, out);
-  return kernel;
+  return checkMade(device, dtype, convolution, ["x", "y", "f"], (y, f, whole) => {
+    // Numbers that the kernel has to replace.
+    const out = operandOf(device, dtype, "x", whole).tensor;
+    const options = { ...whole.options, out };
+    if (!profile) return { result: conv2dBackwardData(y, f, options), kernel: undefined };
+    const all = conv2dBackwardData(y, f, { ...options, profile: true });
+    return { result: all.result, kernel: all.profile.kernel };
+  });
 }
 
 /** The gradient by the filters: computed in parts, added and compared; gives the name of the entry that makes the parts. */
@@ -194,18 +215,12 @@ export function checkWeightsGradient(
   convolution: Convolution,
   profile: boolean,
 ): string | undefined {
-  const whole = wholeOf(convolution);
-  const [y, x] = [operandOf(device, dtype, "y", whole), operandOf(device, dtype, "x", whole)];
-  const [filters, r, s, channels] = whole.shapes.f;
-  const options = { ...whole.options, r, s, splits: convolution.splits ?? 1 };
-  let kernel: string | undefined;
-  let parts: Tensor<"float32", 3>;
-  if (profile) {
-    const all = conv2dBackwardWeights(y.tensor, x.tensor, { ...options, profile: true });
-    [parts, kernel] = [all.result, all.profile.kernel];
-  } else parts = conv2dBackwardWeights(y.tensor, x.tensor, options);
-  const out = addParts(parts, { out: device.empty(dtype, [filters, r * s * channels]) });
-  assertSums(whole, dtype, numbersOf(out), ["f", "y", "x"], { y: y.values, x: x.values });
-  dispose(y.tensor, x.tensor, parts, out);
-  return kernel;
+  return checkMade(device, dtype, convolution, ["f", "y", "x"], (y, x, whole) => {
+    const [filters, r, s, channels] = whole.shapes.f;
+    const options = { ...whole.options, r, s, splits: convolution.splits ?? 1 };
+    const all = profile ? conv2dBackwardWeights(y, x, { ...options, profile: true }) : undefined;
+    const between = all?.result ?? conv2dBackwardWeights(y, x, options);
+    const out = device.empty(dtype, [filters, r * s * channels]);
+    return { result: addParts(between, { out }), between, kernel: all?.profile.kernel };
+  });
 }
