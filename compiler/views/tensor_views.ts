@@ -73,7 +73,7 @@ function boxesOf(func: Func, options: ViewOptions): readonly Boxed[] {
 /** A load of a dot operand: the view that makes it a tensor copy, or why it is none. */
 export type DecidedLoad = FoundLoad;
 
-/** Loads of dot operands: those of dots both of whose operands have views become boxes. */
+/** Loads of dot operands: those with views become boxes where warp groups take the other operand too, from a box or a load. */
 export function decideLoads(func: Func, options: ViewOptions): readonly DecidedLoad[] {
   const found = findViews(func, options).map((one): FoundLoad =>
     "why" in one || ELEMENTS.has(one.view.element)
