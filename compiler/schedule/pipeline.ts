@@ -34,7 +34,12 @@ import {
 } from "./tensor_loop.ts";
 import { pipelineAcrossPrograms, planPrograms } from "./tensor_programs.ts";
 import { pipelineStoredDot, planStoredDot } from "./stored_loop.ts";
-import { gatheredOperands, LEAST_SLOTS, pipelineGroupDot, planGroupDot } from "./warp_group_loop.ts";
+import {
+  gatheredOperands,
+  LEAST_SLOTS,
+  pipelineGroupDot,
+  planGroupDot,
+} from "./warp_group_loop.ts";
 
 export interface PipelinedLoop {
   readonly staged: readonly StagedOperand[];
