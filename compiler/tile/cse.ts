@@ -1,10 +1,12 @@
 /**
  * Common subexpression elimination: gives equal pure operations one result. An operation may replace a later equal one
  * where it is visible: in its own region and the regions inside. A load replaces a later equal one of the same region if nothing
- * between them may change memory or wait for others, and neither is volatile (language.md 5.10).
+ * between them may change its memory or wait for others, and neither is volatile (language.md 5.10).
  */
 import { spellAttr, typeKey } from "../ir/print.ts";
 import { type Attrs, type Func, type Op, type Region, takeNames, type Value } from "../ir/func.ts";
+import { operandsOf } from "../ir/op.ts";
+import { rootsOf } from "../ir/pointer_roots.ts";
 import { rowOf } from "../ir/table.ts";
 import type { PlainPass } from "./pass.ts";
 
@@ -15,7 +17,7 @@ export const cse: PlainPass = {
 };
 
 function run(func: Func): boolean {
-  const merger = new Merger();
+  const merger = new Merger(func);
   merger.region(func.body);
   return merger.changed;
 }
@@ -29,6 +31,15 @@ class Merger {
   readonly #replacements = new Map<Value, Value>();
   /** Loads of this region since memory may last have changed. */
   #loads = new Map<string, Op>();
+  readonly #func: Func;
+  /** Parameters whose memory is reached through no other. */
+  readonly #alone: ReadonlySet<Value>;
+  #rootOf: ((pointer: Value) => Value | undefined) | undefined;
+
+  constructor(func: Func) {
+    this.#func = func;
+    this.#alone = new Set(func.params.filter((_, i) => func.paramFacts[i]?.noalias === true));
+  }
 
   region(region: Region): void {
     const added: string[] = [];
@@ -40,7 +51,7 @@ class Merger {
       const { effect } = rowOf(op);
       if (effect === "read") return this.#keepsLoad(op);
       if (effect !== "pure") {
-        this.#loads.clear();
+        this.#forgetLoads(op);
         return true;
       }
       const key = keyOf(op);
@@ -67,6 +78,28 @@ class Merger {
     if (equal === undefined) this.#loads.set(key, op);
     else this.#merge(op, equal);
     return equal === undefined;
+  }
+
+  /** Those whose memory an operation may change: of stores not what lies apart, of other operations all. */
+  #forgetLoads(op: Op): void {
+    if (op.name !== "store" || this.#alone.size === 0) {
+      this.#loads.clear();
+      return;
+    }
+    const written = this.#rootIn(op);
+    for (const [key, load] of this.#loads) {
+      const read = this.#rootIn(load);
+      const areApart = written !== undefined && read !== undefined && written !== read &&
+        (this.#alone.has(written) || this.#alone.has(read));
+      if (!areApart) this.#loads.delete(key);
+    }
+  }
+
+  /** The parameter through which an operation reaches memory. */
+  #rootIn(op: Op): Value | undefined {
+    if (op.name !== "load" && op.name !== "store") return undefined;
+    this.#rootOf ??= rootsOf(this.#func, new Set(this.#func.params));
+    return this.#rootOf(operandsOf(op).pointer);
   }
 
   #replaceOperands(op: Op): void {

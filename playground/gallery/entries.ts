@@ -187,5 +187,5 @@ export const GALLERY: readonly GalleryEntry[] = [
   },
 ];
 
-/** The files that entries may include, by the name in `#include`, and where they are; no entry includes one now. */
-export const INCLUDES: Readonly<Record<string, string>> = {};
+/** The files that entries may include, by the name in `#include`, and where they are. */
+export const INCLUDES: Readonly<Record<string, string>> = { "rows.h": "kernels/rows.h" };

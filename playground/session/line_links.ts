@@ -2,19 +2,25 @@
 import type { TypedStmt } from "../../compiler/check/typed.ts";
 import type { Func, Region } from "../../compiler/ir/func.ts";
 import { printFunc } from "../../compiler/ir/print.ts";
+import type { Unit } from "../../compiler/parse/ast.ts";
+import { dumpAst } from "../../compiler/parse/dump_ast.ts";
 import { lineOf } from "../../cli/report/tiles.ts";
 
 /** For each line of a stage the 1-based line of the edited file, or 0. */
 export type LineLinks = readonly number[];
 
 /** Of the outline of a syntax tree: statements say their location, what is below them belongs to them. */
-export function linksOfOutline(text: string): LineLinks {
-  let current = 0;
-  return text.split("\n").map((line) => {
-    const found = /@(\d+):\d+$/.exec(line)?.[1];
-    if (found !== undefined) current = Number(found);
-    return line === "" ? 0 : current;
+export function linksOfOutline({ items }: Unit, name: string): LineLinks {
+  const links = items.flatMap((item) => {
+    const isIncluded = lineOf(item.span, name) === 0;
+    let current = 0;
+    return dumpAst({ items: [item] }).trimEnd().split("\n").map((line) => {
+      const found = /@(\d+):\d+$/.exec(line)?.[1];
+      if (found !== undefined) current = Number(found);
+      return isIncluded ? 0 : current;
+    });
   });
+  return [...links, 0];
 }
 
 /** Of PTX: an instruction belongs to the `.loc` above it. */

@@ -30,10 +30,10 @@ export interface Stage {
 type Show = (opened: OpenedEntry, program: Program) => Omit<Stage, "name">;
 
 const SHOW: Readonly<Record<StageName, Show>> = {
-  ast: ({ checked }) => {
-    const text = dumpAst(checked.parsed.unit);
-    return { text, links: linksOfOutline(text) };
-  },
+  ast: ({ checked: { parsed: { unit } } }, { name }) => ({
+    text: dumpAst(unit),
+    links: linksOfOutline(unit, name),
+  }),
   types: ({ checked: { kernel } }, { name }) => {
     if (kernel === undefined) return { text: "", links: [] };
     const text = dumpTyped({ kernels: [kernel] });

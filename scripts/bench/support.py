@@ -17,6 +17,7 @@ import ctypes
 import json
 import math
 import os
+import random
 import re
 import statistics
 import struct
@@ -370,13 +371,14 @@ def interleaved(calls, count=20, rounds=11, rest=REST):
 
 
 def samples(calls, count, rounds, rest=REST):
-    """Milliseconds per call, one number per round, of each contender. Each is first in its turn. Before each graph the
-    card rests for `rest` seconds: without that, what draws the power limit slows the next measurement."""
+    """Milliseconds per call, one number per round, of each contender, in another order each round: what one has left in
+    the L2 cache to be written slows the next by up to 1 %. Before each graph the card rests for `rest` seconds: without
+    that, what draws the power limit slows the next measurement."""
     graphs = {name: graph_of(call, count) for name, call in calls.items()}
     times = {name: [] for name in calls}
-    turns = list(graphs.items())
+    turns, shuffle = list(graphs.items()), random.Random(0).shuffle
     for _ in range(rounds):
-        turns.append(turns.pop(0))
+        shuffle(turns)
         for name, graph in turns:
             time.sleep(rest)
             start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))

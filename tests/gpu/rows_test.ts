@@ -12,7 +12,13 @@ import {
   FLOATS,
   type Size,
 } from "../support/kernels/rows.ts";
-import { checkDropout, checkReduceSum, checkSumRows, SUMS } from "../support/kernels/reductions.ts";
+import {
+  checkDropout,
+  checkReduceSum,
+  checkReduceSumBits,
+  checkSumRows,
+  SUMS,
+} from "../support/kernels/reductions.ts";
 
 const QUICK = Deno.env.get("TRI_QUICK") === "1";
 
@@ -70,6 +76,7 @@ for (const dtype of SUMS) {
   gpuTest(`reduceSum() and sumRows() add ${dtype} elements`, () => {
     using device = Device.open();
     for (const length of LENGTHS) checkReduceSum(device, dtype, length);
+    if (dtype === "float32") checkReduceSumBits(device, 4_000_001, 500);
     for (const size of [[1, 1], [300, 65], [65, 257]] as const) checkSumRows(device, dtype, size);
   });
 }

@@ -2,17 +2,24 @@
 import { dropout } from "../../generated/dropout.ts";
 import { numbersOf, vectorOf } from "../support/numbers.ts";
 import { assertEquals } from "../support/assert.ts";
-import { checkDropout, checkReduceSum, checkSumRows, SUMS } from "../support/kernels/reductions.ts";
+import {
+  checkDropout,
+  checkReduceSum,
+  checkReduceSumBits,
+  checkSumRows,
+  SUMS,
+} from "../support/kernels/reductions.ts";
 import { halfOf } from "../support/sampled.ts";
 import { everyTarget } from "./devices.ts";
 
 everyTarget(
-  "reduceSum() adds vectors of any length to what is there, on {}",
+  "reduceSum() and atomicSum() add vectors of any length, on {}",
   ["reduce_sum"],
   (device) => {
     for (const dtype of halfOf(SUMS, 15)) {
       for (const length of [1, 4097, 9000]) checkReduceSum(device, dtype, length);
     }
+    checkReduceSumBits(device, 20_001, 2);
   },
 );
 

@@ -1,7 +1,7 @@
 /** checkKernel(): right kernels pass, wrong ones are found and made small, and a seed repeats everything. */
 import { copy } from "../../generated/copy.ts";
 import { vectorAdd } from "../../generated/vector_add.ts";
-import { reduceSum } from "../../generated/reduce_sum.ts";
+import { atomicSum } from "../../generated/reduce_sum.ts";
 import { Device, type Tensor } from "../../ffi/mod.ts";
 import { checkKernel, KernelMismatch } from "../../testing/mod.ts";
 import { must } from "../../compiler/support/bug.ts";
@@ -101,7 +101,7 @@ Deno.test("checkKernel() compares within a tolerance, infinities and NaN exactly
       cases: 10,
       run: ({ x, y }) => {
         y.fill(0);
-        reduceSum(x, y);
+        atomicSum(x, y);
         return y;
       },
       reference: ({ x }) => [x.reduce((sum, value) => sum + value, 0.5)],

@@ -81,14 +81,11 @@ function allocatesWell({ version }: Assembler, target: string): boolean {
 }
 
 /**
- * Bytes that entries may spill: a few registers of 64 that are too few for 32 elements and what they are scaled by (six in
- * rows of 65,536 bfloat16 and more for sm_100 and sm_120). With them rows of 32,768 elements are read at 0.98 of a copy's
- * speed, with twice as many registers for half as many warps at 0.88.
- *
- * Of attention_bias, heads of 64, the entry for sm_90a that launches without tensor maps take, such as those without keys: its
- * form, which all others take, has 112 registers without spills, and is 1.4 times as fast as one of half as many warps.
+ * Bytes that entries may spill. Of attention_bias, heads of 64, the entry for sm_90a that launches without tensor maps take,
+ * such as those without keys: its form, which all others take, has 112 registers without spills, and is 1.4 times as fast as
+ * one of half as many warps.
  */
-const SPILLED: Readonly<Record<string, number>> = { layer_norm: 24, attention_bias: 52 };
+const SPILLED: Readonly<Record<string, number>> = { attention_bias: 52 };
 
 /** What is looked at of a kernel: entries, and one of the targets that have them. */
 interface Sample {

@@ -1,6 +1,6 @@
 /** The shipped kernels on vectors on any device: sums, dropout. */
 import { dropout } from "../../../generated/dropout.ts";
-import { reduceSum, sumRows } from "../../../generated/reduce_sum.ts";
+import { atomicSum, reduceSum, sumRows } from "../../../generated/reduce_sum.ts";
 import type { Device } from "../../../ffi/mod.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../assert.ts";
@@ -23,13 +23,36 @@ const scalarsOf = (dtype: Summed, values: readonly number[]): readonly Scalar[] 
 const wholeNumbers = (dtype: Summed, count: number): number[] =>
   randomNumbers(isInteger(dtype) ? "float32" : dtype, count, 8).map(Math.trunc);
 
-/** reduceSum() of a vector, to a number that is not 0. */
+/** reduceSum() of a vector in several parts and in one, and atomicSum() to a number that is not 0. */
 export function checkReduceSum(device: Device, dtype: Summed, length: number): void {
   const values = wholeNumbers(dtype, length);
+  const total = values.reduce((a, b) => a + b, 0);
   using x = vectorOf(device, dtype, scalarsOf(dtype, values));
+  using parts = reduceSum(x, { parts: 3 });
+  using sum = reduceSum(parts, { parts: 1 });
+  assertEquals(numbersOf(sum), [total]);
+  using whole = reduceSum(x, { parts: 1 });
+  assertEquals(numbersOf(whole), [total]);
   using y = vectorOf(device, totalOf(dtype), scalarsOf(dtype, [5]));
-  reduceSum(x, y);
-  assertEquals(numbersOf(y), [values.reduce((a, b) => a + b, 5)]);
+  atomicSum(x, y);
+  assertEquals(numbersOf(y), [total + 5]);
+}
+
+/** reduceSum() of floats whose sum depends on the order: the same bits each time, and near the sum in double precision. */
+export function checkReduceSumBits(device: Device, length: number, parts: number): void {
+  const values = randomNumbers("float32", length, 1);
+  using x = vectorOf(device, "float32", values);
+  const sum = (): number[] => {
+    using some = reduceSum(x, { parts });
+    using all = reduceSum(some, { parts: 1 });
+    return numbersOf(all);
+  };
+  const first = sum();
+  for (let run = 0; run < 3; run++) assertEquals(sum(), first);
+  const exact = values.reduce((a, b) => a + b, 0);
+  const magnitude = values.reduce((a, b) => a + Math.abs(b), 0);
+  // No element goes through more additions than that.
+  assertNear(first, [exact], 128 * 2 ** -24, magnitude, `sum of ${length} floats`);
 }
 
 /** sumRows() of a matrix. */
