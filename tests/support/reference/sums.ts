@@ -90,7 +90,7 @@ export function dotOf(
   const products = lhs.map((a, k) => {
     const b = rhs[k] ?? UNKNOWN_FLOAT;
     const error = isExact(a) && isExact(b)
-      ? 0
+      ? productError(a.value, b.value)
       : notZero(Math.abs(a.value) * b.error + Math.abs(b.value) * a.error + a.error * b.error);
     const value = a.value * b.value;
     // A fused product does not overflow before it is added.
@@ -108,6 +108,18 @@ export function dotOf(
     ? exactSum(roundTo(sum, type), products.map(({ value }) => value))
     : rounded(sum, errors + summationError(terms, magnitude), type);
   return { ...result, terms };
+}
+
+/**
+ * A fused product is rounded only when it is added. So one that a double does not have may end otherwise, if only by its sign
+ * where it is below all numbers.
+ */
+function productError(a: number, b: number): number {
+  const isFinite = Number.isFinite(a) && Number.isFinite(b);
+  if (a === 0 || b === 0 || !isFinite) return 0;
+  const fits = significantBits(a) + significantBits(b) <= precisionOf("float64") &&
+    grainOf(a) * grainOf(b) > 0;
+  return fits ? 0 : spacing(Math.abs(a * b), "float64");
 }
 
 /** Each step of a summation loses at most two units in the last of its bits, or one of the least number. */
