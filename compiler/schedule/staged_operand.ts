@@ -72,7 +72,7 @@ function operandAt(dot: OpOf<"dot">, index: 0 | 1): Value {
 const DOT_REGISTERS = 192;
 
 /** Registers of a thread that hold its part of a tile. */
-export const wordsOf = ({ type: { element, layout } }: Value): number =>
+const wordsOf = ({ type: { element, layout } }: Value): number =>
   bytesOf(element) / 4 * 2 ** (layout?.register.length ?? 0);
 
 /**
