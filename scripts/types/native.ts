@@ -27,15 +27,26 @@ export interface NativeCompiler {
 /** Finds the compiler. Deno brings it, with all packages of the lock file, when it is not in the cache. */
 export async function nativeCompiler(): Promise<NativeCompiler | undefined> {
   const { npmCache }: { npmCache: string } = JSON.parse(await deno("info", "--json"));
-  const packages = `${npmCache}/registry.npmjs.org`;
   const name = `@typescript/typescript-${Deno.build.os}-${ARCHITECTURES[Deno.build.arch]}`;
-  const path = `${packages}/${name}/${PACKAGES.get(name)}/lib/tsc`;
+  const file = `${name}/${PACKAGES.get(name)}/lib/tsc`;
   try {
-    if (!await exists(path)) await deno("install", "-q", "--frozen");
-    return await exists(path) ? { path, packages, declarations: await deno("types") } : undefined;
+    if (await folderWith(npmCache, file) === undefined) await deno("install", "-q", "--frozen");
+    const packages = await folderWith(npmCache, file);
+    if (packages === undefined) return undefined;
+    return { path: `${packages}/${file}`, packages, declarations: await deno("types") };
   } catch {
     return undefined;
   }
+}
+
+/** The cache has a folder for each registry. */
+async function folderWith(cache: string, file: string): Promise<string | undefined> {
+  if (!await exists(cache)) return undefined;
+  for await (const { name } of Deno.readDir(cache)) {
+    const folder = `${cache}/${name}`;
+    if (await exists(`${folder}/${file}`)) return folder;
+  }
+  return undefined;
 }
 
 /** What is wrong with a project; empty: nothing. */

@@ -44,6 +44,12 @@ async function withStub(body: (log: () => readonly string[]) => Promise<void>): 
   }
 }
 
+/** The id that the stub makes. */
+const RENDEZVOUS = {
+  kind: "id",
+  id: Uint8Array.from({ length: 128 }, (_, i) => (i * 7 + 1) % 256),
+} as const;
+
 const options = { ignore: !isSupported || !hasCompiler() };
 
 Deno.test(
@@ -105,9 +111,7 @@ Deno.test(
   () =>
     withStub(async (log) => {
       const device = Device.fromDriver(new FakeDriver());
-      const id = Uint8Array.from({ length: 128 }, (_, i) => (i * 7 + 1) % 256);
-      const rendezvous = { kind: "id", id } as const;
-      const rank = await openCommunicator(device, { rank: 2, size: 5, rendezvous });
+      const rank = await openCommunicator(device, { rank: 2, size: 5, rendezvous: RENDEZVOUS });
       const x = device.zeros("float32", [3]);
       const stream = device.stream();
       const graphs = [1, 2].map(() => stream.capture(() => rank.allReduce(x, x, { stream })));
@@ -140,9 +144,7 @@ Deno.test(
   () =>
     withStub(async (log) => {
       const device = Device.fromDriver(new FakeDriver());
-      const id = Uint8Array.from({ length: 128 }, (_, i) => (i * 7 + 1) % 256);
-      const rendezvous = { kind: "id", id } as const;
-      const rank = await openCommunicator(device, { rank: 0, size: 2, rendezvous });
+      const rank = await openCommunicator(device, { rank: 0, size: 2, rendezvous: RENDEZVOUS });
       const [x, y] = [device.zeros("int8", [4]), device.zeros("int8", [4])];
       rank.send(x, 1);
       rank.allToAll(x, y);
@@ -175,16 +177,9 @@ Deno.test(
     withStub(async () => {
       const driver = new FakeDriver();
       const device = Device.fromDriver(driver);
-      const id = Uint8Array.from({ length: 128 }, (_, i) => (i * 7 + 1) % 256);
-      const rank = await openCommunicator(device, {
-        rank: 0,
-        size: 2,
-        rendezvous: { kind: "id", id },
-      });
-      const tensors = [0, 1].map(() => device.zeros("int8", [4]));
+      const rank = await openCommunicator(device, { rank: 0, size: 2, rendezvous: RENDEZVOUS });
+      const [x, y] = [device.zeros("int8", [4]), device.zeros("int8", [4])];
       const [stream, other] = [device.stream(), device.stream()];
-      const [x, y] = tensors;
-      assert(x && y);
       device.synchronize();
       using graph = stream.capture(() => rank.allReduce(x, x, { stream }));
       const waits = (run: () => void): number => {
