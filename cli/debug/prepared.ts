@@ -1,7 +1,6 @@
 /** A compiled kernel with chosen arguments: it can be launched as often as somebody wants to look at it. */
 import { fillElements } from "../../ffi/tensors/elements.ts";
 import {
-  type CheckChoice,
   type DebugLaunch,
   defineKernel,
   Device,
@@ -13,6 +12,7 @@ import type { CompiledKernel, CompiledModule, CompileOptions } from "../../compi
 import type { SourceFile } from "../../compiler/support/source.ts";
 import { type Arguments, scalarValues } from "../report/arguments.ts";
 import { factsOf } from "../report/facts.ts";
+import { LISTED_CHECKS } from "../report/finding.ts";
 import type { PlacedTensor } from "./tensors.ts";
 
 /** What is launched. */
@@ -32,17 +32,6 @@ export interface Onlooker {
   readonly debug?: (launch: DebugLaunch, tensors: readonly PlacedTensor[]) => void;
   readonly print: (text: string) => void;
 }
-
-/** Mistakes are listed and the launch goes on. */
-const LISTED: CheckChoice = {
-  bounds: "warn",
-  alignment: "warn",
-  uninitialized: "warn",
-  races: "warn",
-  copies: "warn",
-  proxies: "warn",
-  readOnly: "warn",
-};
 
 /** The part of a kernel function that this needs. */
 interface Launchable {
@@ -65,7 +54,7 @@ export function launchPrepared(
   using device = Device.open({
     device: "emulator",
     arch: module.target.replace(/a$/, ""),
-    checks: LISTED,
+    checks: LISTED_CHECKS,
     workers: 1,
     print,
     warn: () => {},

@@ -1,5 +1,5 @@
 /** A mistake of a kernel as pages and panels show it. */
-import type { EmulatorError, EmulatorWarning } from "../../ffi/mod.ts";
+import type { CheckChoice, EmulatorError, EmulatorWarning } from "../../ffi/mod.ts";
 
 /** A mistake of the kernel, as the emulator found it. */
 export interface Finding {
@@ -14,6 +14,17 @@ export interface Finding {
   /** The launch ended there. */
   readonly isLast: boolean;
 }
+
+/** Findings are listed and the launch goes on, so that one run says all of them. */
+export const LISTED_CHECKS: CheckChoice = {
+  bounds: "warn",
+  alignment: "warn",
+  uninitialized: "warn",
+  races: "warn",
+  copies: "warn",
+  proxies: "warn",
+  readOnly: "warn",
+};
 
 /** Of a warning; of an error, which ended the launch. */
 export function findingOf(found: EmulatorWarning | EmulatorError, isLast: boolean): Finding {

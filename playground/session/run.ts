@@ -1,7 +1,7 @@
 /** Runs the chosen entry on the emulator, with inputs that can be seen and every check on. */
 import { chooseArguments, scalarValues, type Sizes } from "../../cli/report/arguments.ts";
 import { factsOf, instancesOn } from "../../cli/report/facts.ts";
-import { type Finding, findingOf } from "../../cli/report/finding.ts";
+import { type Finding, findingOf, LISTED_CHECKS } from "../../cli/report/finding.ts";
 import type { TracedTensor } from "../../cli/report/trace.ts";
 import { compileFile, planFile } from "../../compiler/driver/compile_file.ts";
 import { DiagnosticCollector } from "../../compiler/driver/diagnostics.ts";
@@ -16,7 +16,6 @@ import type {
 import { Reporter } from "../../compiler/support/diagnostic.ts";
 import { elementReader, fillElements } from "../../ffi/tensors/elements.ts";
 import {
-  type CheckChoice,
   type DebugLaunch,
   defineKernel,
   Device,
@@ -75,17 +74,6 @@ export interface NotRun {
   readonly reason: string;
   readonly hint: string;
 }
-
-/** Findings are listed and the launch goes on, so that one run says all of them. */
-const LISTED: CheckChoice = {
-  bounds: "warn",
-  alignment: "warn",
-  uninitialized: "warn",
-  races: "warn",
-  copies: "warn",
-  proxies: "warn",
-  readOnly: "warn",
-};
 
 /** A kernel function, as far as this needs it. */
 interface Launchable {
@@ -195,7 +183,7 @@ function launch(
   const device = Device.open({
     device: "emulator",
     arch,
-    checks: LISTED,
+    checks: LISTED_CHECKS,
     budget: call.budget,
     workers: 1,
     print: (text) => printed.push(text),
