@@ -1,11 +1,10 @@
 /** Runs one command line to its exit code. Nothing but our own defects ends in a stack trace. */
-import { commandHelpText, helpText } from "./words/help.ts";
 import { PassFailure } from "../compiler/driver/pass_failure.ts";
 import { BODIES } from "./bodies.ts";
 import { parseCommandLine } from "./words/parse.ts";
 import { asksForJson } from "./diagnostics/format.ts";
 import { failureOf, tellFailure } from "./failure.ts";
-import { type JsonLayout, jsonText } from "./json.ts";
+import type { JsonLayout } from "./json.ts";
 import { Terminal } from "./terminal.ts";
 import type { Toolchain } from "./tools/toolchain.ts";
 
@@ -19,11 +18,8 @@ export async function runTri(
   try {
     const parsed = parseCommandLine(words);
     switch (parsed.kind) {
-      case "help":
-        terminal.print(parsed.command === undefined ? helpText() : commandHelpText(parsed.command));
-        return 0;
-      case "version":
-        await printVersion(terminal, parsed.json);
+      case "answer":
+        terminal.print(parsed.text);
         return 0;
       case "run": {
         out = parsed.invocation.text("out") ?? out;
@@ -50,12 +46,4 @@ export async function runTri(
 function jsonLayout(words: readonly string[]): JsonLayout | undefined {
   if (!asksForJson(words)) return undefined;
   return words.includes("--watch") ? "lines" : "pretty";
-}
-
-async function printVersion(terminal: Terminal, json: boolean): Promise<void> {
-  const [{ VERSION }, { runtimeVersions }] = await Promise.all([
-    import("./version.ts"),
-    import("./host/runtime.ts"),
-  ]);
-  terminal.print(json ? jsonText({ tri: VERSION, ...runtimeVersions() }) : `tri ${VERSION}\n`);
 }

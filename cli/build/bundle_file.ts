@@ -13,7 +13,7 @@ import { sha256 } from "../files/hash.ts";
 import { absolutePath, folderOf, joinPath, relativePath } from "../files/paths.ts";
 import { isFolder, readTextIfThere } from "../project/project.ts";
 import { removeAbandonedReplacements, replaceFile } from "../files/replace_file.ts";
-import { IS_NPM_PACKAGE, runTimeIdentity } from "../version.ts";
+import { IS_NPM_PACKAGE, runTimeIdentity } from "../identity.ts";
 
 const OTHER_NAME = "Take another name.";
 

@@ -1,6 +1,6 @@
 /**
- * What only Deno has: permissions, locks on files, its versions, and streams that are there without `node:fs`, which takes
- * longer to load than `tri --help` itself. Everything else uses Node's built-in modules, which Deno and Bun have
+ * What only Deno has: permissions, locks on files, its versions; and words, environment and streams that are there without
+ * Node's built-in modules, which take longer to load than `tri --help` itself. Everything else uses Node's built-in modules, which Deno and Bun have
  * too. The only file of the command that names Deno's global.
  */
 
@@ -39,6 +39,8 @@ export interface DenoHost {
     querySync(question: Permission): { readonly state: "granted" | "denied" | "prompt" };
   };
   readonly noColor: boolean;
+  readonly args: readonly string[];
+  readonly env: { get(name: string): string | undefined };
   readonly stdout: Stream;
   readonly stderr: Stream;
   readonly version: { readonly deno: string; readonly typescript: string; readonly v8: string };

@@ -1,8 +1,11 @@
 /** Errors of the system, the same on every runtime: which one it is, and what it is in words. */
 
-/** Deno refuses what its permissions do not allow. */
-export function isNotCapable(error: unknown): error is Error & { readonly name: "NotCapable" } {
-  return error instanceof Error && error.name === "NotCapable";
+/** Deno refuses what its permissions do not allow; where a module is loaded late, with an error of another name. */
+export function isNotCapable(
+  error: unknown,
+): error is Error & { readonly name: "NotCapable" | "TypeError" } {
+  return error instanceof Error &&
+    (error.name === "NotCapable" || /^Requires \w+ access to /.test(error.message));
 }
 
 /** The name of a system error, such as `ENOENT`; undefined: it is none. */

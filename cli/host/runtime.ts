@@ -1,11 +1,11 @@
 /** Which runtime this is. */
-import process from "node:process";
 import { deno } from "./deno.ts";
+import { nodeProcess } from "./node_process.ts";
 
 /** Names and versions: the runtime first, then what it is made of. */
 export function runtimeVersions(): Readonly<Record<string, string>> {
   if (deno !== undefined) return { ...deno.version };
-  const { bun, node, v8 } = process.versions;
+  const { bun, node, v8 } = nodeProcess().versions;
   return bun === undefined ? { node, v8 } : { bun, node };
 }
 

@@ -1,7 +1,7 @@
 /** The standard streams of this process, written at once and whole. */
-import process from "node:process";
 import { deno, type Stream } from "./deno.ts";
 import { codeOf } from "./errors.ts";
+import { nodeProcess } from "./node_process.ts";
 
 /** The two streams of a process. */
 export interface Streams {
@@ -17,11 +17,12 @@ export function standardStreams(): Streams {
 /** Columns of the terminal on stderr; undefined: unknown. */
 export function terminalColumns(): number | undefined {
   // Some pseudo-terminals say that they are 0 columns wide.
-  return process.stderr.columns || undefined;
+  return nodeProcess().stderr.columns || undefined;
 }
 
 function streamOf(fd: 1 | 2): Stream {
   // Not imported, because Deno would load them too.
+  const process = nodeProcess();
   const { writeSync } = process.getBuiltinModule("node:fs");
   const { isatty } = process.getBuiltinModule("node:tty");
   return {

@@ -2,7 +2,7 @@
 import type { Toolchain, Unwrappable } from "./toolchain.ts";
 
 export const realToolchain: Toolchain = {
-  identity: async () => (await import("../version.ts")).toolIdentity(),
+  identity: async () => (await import("../identity.ts")).toolIdentity(),
   compiler: () => import("../../compiler/mod.ts"),
   codegen: async () => {
     const { checkWrappable, CodegenError, generateIndex, generateWrapper } = await import(

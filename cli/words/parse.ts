@@ -6,31 +6,22 @@ import { parseArgs } from "node:util";
 import type { Override } from "../../compiler/options.ts";
 import { didYouMean } from "./did_you_mean.ts";
 import { Invocation } from "../command.ts";
+import { answerOf } from "./answer.ts";
 import { type CommandName, commandRow, COMMANDS, defaultOf, isCommand } from "./commands.ts";
 import { type OptionName, optionRow, OPTIONS } from "./options.ts";
 import { usageError } from "../failure.ts";
 
 export type Parsed =
   | { readonly kind: "run"; readonly command: CommandName; readonly invocation: Invocation }
-  | { readonly kind: "help"; readonly command?: CommandName }
-  | { readonly kind: "version"; readonly json: boolean };
+  | { readonly kind: "answer"; readonly text: string };
 
 /** Reads the words after `tri`; throws a usage {@linkcode Failure} that names the bad one. */
 export function parseCommandLine(words: readonly string[]): Parsed {
-  const [first, ...rest] = words;
-  if (first === undefined || first === "--help" || first === "-h") return { kind: "help" };
-  if (first === "--version" || first === "-V") {
-    return { kind: "version", json: rest.includes("--json") };
-  }
-  if (first === "help") return helpOn(rest[0]);
-  const command = commandNamed(first);
-  return rest.includes("--help") || rest.includes("-h")
-    ? { kind: "help", command }
-    : { kind: "run", command, invocation: parseOptions(command, rest) };
-}
-
-function helpOn(word: string | undefined): Parsed {
-  return word === undefined ? { kind: "help" } : { kind: "help", command: commandNamed(word) };
+  const text = answerOf(words);
+  if (text !== undefined) return { kind: "answer", text };
+  const [first = "", ...rest] = words;
+  const command = commandNamed(first === "help" ? rest[0] ?? "" : first);
+  return { kind: "run", command, invocation: parseOptions(command, rest) };
 }
 
 function commandNamed(word: string): CommandName {

@@ -1,4 +1,5 @@
-import { toolIdentity, VERSION } from "../../cli/version.ts";
+import { toolIdentity } from "../../cli/identity.ts";
+import { VERSION } from "../../cli/version.ts";
 import { VERSION as COMPILER_VERSION } from "../../compiler/version.ts";
 import { assertEquals, assertMatch } from "../support/assert.ts";
 

@@ -2,14 +2,14 @@ import { commandRow, COMMANDS, isCommand } from "../../../cli/words/commands.ts"
 import { optionRow, OPTIONS } from "../../../cli/words/options.ts";
 import { VERSION } from "../../../cli/version.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
-import { fakePtxas, Workspace } from "../support/tri_process.ts";
+import { fakePtxas, REAL_MAIN, Workspace } from "../support/tri_process.ts";
 
-const NO_PERMISSIONS = { permissions: [] };
+const NO_PERMISSIONS = { main: REAL_MAIN, permissions: [] };
 
 Deno.test("tri --help needs no permission and names every command", async () => {
   using workspace = new Workspace();
   for (const args of [[], ["--help"]]) {
-    const { code, stdout, stderr } = await workspace.tri(args, NO_PERMISSIONS);
+    const { code, stdout, stderr } = await workspace.process(args, NO_PERMISSIONS);
     assertEquals([code, stderr], [0, ""]);
     for (const name of Object.keys(COMMANDS)) assertStringIncludes(stdout, `  ${name}`);
   }
@@ -40,7 +40,7 @@ Deno.test("OPTIONS are all used by a command, or by tri itself", () => {
 
 Deno.test("tri --version prints the version of deno.json", async () => {
   using workspace = new Workspace();
-  const { code, stdout } = await workspace.tri(["--version"], NO_PERMISSIONS);
+  const { code, stdout } = await workspace.process(["--version"], NO_PERMISSIONS);
   assertEquals([code, stdout], [0, `tri ${VERSION}\n`]);
 });
 

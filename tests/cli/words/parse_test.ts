@@ -2,6 +2,8 @@ import { COMMANDS } from "../../../cli/words/commands.ts";
 import { Failure } from "../../../cli/failure.ts";
 import { OPTIONS } from "../../../cli/words/options.ts";
 import type { Invocation } from "../../../cli/command.ts";
+import { commandHelpText, helpText } from "../../../cli/words/help.ts";
+import { VERSION } from "../../../cli/version.ts";
 import { parseCommandLine } from "../../../cli/words/parse.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "../../support/assert.ts";
 
@@ -95,14 +97,17 @@ Deno.test("parseCommandLine() leaves what follows -- alone", () => {
   assertEquals(invocation("check", "--json", "--", "-x.tc").operands, ["-x.tc"]);
 });
 
-Deno.test("parseCommandLine() accepts every spelling of help", () => {
+Deno.test("parseCommandLine() accepts every spelling of help and version", () => {
   for (const words of [[], ["--help"], ["-h"], ["help"]]) {
-    assertEquals(parseCommandLine(words), { kind: "help" });
+    assertEquals(parseCommandLine(words), { kind: "answer", text: helpText() });
   }
   for (const words of [["build", "--help"], ["build", "-D", "x", "-h"], ["help", "build"]]) {
-    assertEquals(parseCommandLine(words), { kind: "help", command: "build" });
+    assertEquals(parseCommandLine(words), { kind: "answer", text: commandHelpText("build") });
   }
-  assertEquals(parseCommandLine(["--version"]), { kind: "version", json: false });
+  for (const words of [["bulid", "--help"], ["help", "bulid"]]) {
+    assertStringIncludes(failure(...words).message, "Unknown command: bulid");
+  }
+  assertEquals(parseCommandLine(["--version"]), { kind: "answer", text: `tri ${VERSION}\n` });
 });
 
 Deno.test("parseCommandLine() refuses files where a command takes none", () => {
