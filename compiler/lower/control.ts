@@ -12,7 +12,7 @@
 import type { Item, Operand } from "../ptx/func.ts";
 import { isRotated } from "../ir/rotated_loop.ts";
 import { branchOf, type Loop, loopOf } from "../ir/flow.ts";
-import { operandsOf } from "../ir/op.ts";
+import { madeBy, operandsOf } from "../ir/op.ts";
 import type { Op, OpOf, Region, Value } from "../ir/func.ts";
 import { zip } from "../support/zip.ts";
 import { carryStrategy, computed, makeSlot, type Slot } from "./carried.ts";
@@ -68,23 +68,34 @@ export function lowerIf(cx: LowerContext, op: OpOf<"if">): void {
     cx.lowerOps(bodyOf(isTaken ? then : otherwise));
     return bind(cx, op.results, isTaken ? thenValues : otherwiseValues);
   }
+  const all = zip(op.results, zip(thenValues, otherwiseValues));
+  const inPlace = all.filter(([, sources]) => staysInPlace(sources));
+  const moved = all.filter(([, sources]) => !staysInPlace(sources));
   const makeSlots = (): Slot[] =>
-    zip(op.results, zip(thenValues, otherwiseValues)).map(([result, sources]) => {
+    moved.map(([result, sources]) => {
       const strategy = carryStrategy(result, sources, cx.inductionBase(result) !== result);
       return makeSlot(cx, result, lowered(cx, sources[0]), strategy);
     });
   let slots: readonly Slot[] | undefined;
-  const branch = (region: Region, values: readonly Value[]): readonly Item[] =>
+  const branch = (region: Region, side: 0 | 1): readonly Item[] =>
     e.nested("branch", () => {
       cx.lowerOps(bodyOf(region));
       slots ??= makeSlots();
-      fill(cx, slots, values);
+      fill(cx, slots, moved.map(([, sources]) => sources[side]));
     });
-  const [yes, no] = [branch(then, thenValues), branch(otherwise, otherwiseValues)];
+  const [yes, no] = [branch(then, 0), branch(otherwise, 1)];
   const filled = slots ?? [];
   e.settle(registersOf(filled));
   emitBranches(cx, condition, yes, no);
-  bindSlots(cx, op.results, filled);
+  bindSlots(cx, moved.map(([result]) => result), filled);
+  bind(cx, inPlace.map(([result]) => result), inPlace.map(([, [, untouched]]) => untouched));
+}
+
+/** Whether one side adds to the registers of a sum, and the other one leaves them alone. */
+function staysInPlace([taken, untouched]: readonly [Value, Value]): boolean {
+  const dot = madeBy(taken, "warp_group_dot");
+  return dot !== undefined && !dot.attrs.apart && untouched.def === undefined &&
+    operandsOf(dot).sum === untouched;
 }
 
 /** Moves, and additions that they may need. */

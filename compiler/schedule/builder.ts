@@ -52,6 +52,26 @@ export class ScheduleBuilder {
     this.out.push(newOp(this.func, "once", [when], [], this.span, {}, [body]));
   }
 
+  /** What the program does where a condition holds, and where it does not. */
+  either(
+    condition: Value,
+    holds: (inside: ScheduleBuilder) => void,
+    fails: (inside: ScheduleBuilder) => void,
+  ): void {
+    const regions = [holds, fails].map((build) => {
+      const inside = new ScheduleBuilder(this.func, [], this.span);
+      build(inside);
+      inside.effect("yield", []);
+      return { params: [], ops: inside.out };
+    });
+    this.out.push(newOp(this.func, "if", [condition], [], this.span, {}, regions));
+  }
+
+  /** What the program does where a condition does not hold. */
+  unless(condition: Value, build: (inside: ScheduleBuilder) => void): void {
+    this.either(condition, () => {}, build);
+  }
+
   /** What one thread beside those of the program does. */
   produce(build: (inside: ScheduleBuilder) => void): void {
     const inside = new ScheduleBuilder(this.func, [], this.span);

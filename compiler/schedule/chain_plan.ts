@@ -3,23 +3,26 @@
  * buffers that they need.
  */
 import { loopOf } from "../ir/flow.ts";
-import type { Func, OpOf, Region, Value } from "../ir/func.ts";
+import type { Func, Op, OpOf, Region, Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import type { Box } from "../ir/tensor_map.ts";
 import type { IrType } from "../ir/types.ts";
 import { walkOps } from "../ir/walk.ts";
 import { tileBytes } from "../layout/tiles.ts";
-import { suitsChain } from "../layout/warp_group.ts";
+import { suitsChain, suitsWarpGroups } from "../layout/warp_group.ts";
 import { must } from "../support/bug.ts";
 import { query } from "../targets.ts";
 import type { TargetContext } from "../tile/pass.ts";
 import { isGrouped } from "./group_dot.ts";
+import { conditionsOfLoads, type GuardedDot, guardedDots } from "./guarded_dots.ts";
 import { addressState, hasEffects, stagesOf } from "./pipeline.ts";
 import type { AddressState } from "./prefetch.ts";
 import { BARRIER, BARRIER_BYTES, boxedSlot } from "./tensor_loop.ts";
 
 /** Slots that hide the latency of memory. */
 const DEFAULT_SLOTS = 2;
+/** Dots under conditions keep the slots of an iteration until the next one has begun. */
+const LEAST_GUARDED_SLOTS = 2;
 
 /** A box that dots read, or a vector that each iteration loads (chain_vectors.ts). */
 export type BoxPlan = TensorBox | VectorBox;
@@ -37,6 +40,8 @@ export interface TensorBox extends Copied {
   readonly kind: "tensor";
   readonly load: OpOf<"tensor_load">;
   readonly copied: Box;
+  /** The condition under which its dot is done, if only one reads it. */
+  readonly when?: Value;
 }
 
 export interface VectorBox extends Copied {
@@ -63,6 +68,8 @@ export interface ChainPlan {
   readonly func: Func;
   readonly loop: OpOf<"while">;
   readonly dots: readonly ChainDot[];
+  /** All dots in the same order, if they are under conditions; else none. */
+  readonly guarded: readonly GuardedDot[];
   readonly boxes: readonly BoxPlan[];
   readonly carried: AddressState;
   readonly slots: number;
@@ -104,17 +111,24 @@ export function planChain(
   context: TargetContext,
 ): ChainPlan | undefined {
   const { body } = loopOf(loop);
-  const dots = body.ops.filter((op) => op.name === "dot");
+  const guarded = guardedDots(func, loop);
+  const isGuarded = guarded.length > 0;
+  const dots = isGuarded
+    ? guarded.map(({ dot }) => dot)
+    : body.ops.filter((op) => op.name === "dot");
   const isNested = dots.length !== countDots(body) || !func.body.ops.includes(loop);
   if (dots.length === 0 || isNested || hasEffects(loop)) return undefined;
   const boxes = new Map<OpOf<"tensor_load">, TensorBox>();
+  const found: Found = { func, body, boxes, conditions: conditionsOfLoads(guarded) };
   const planned: ChainDot[] = [];
   for (const dot of dots) {
     const { a, b } = operandsOf(dot);
-    const left = slotOperand(func, body, boxes, a, 1);
-    const right = slotOperand(func, body, boxes, b, 0);
+    const left = slotOperand(found, a, 1);
+    const right = slotOperand(found, b, 0);
     const alongK = [left, right].map((one) => one === undefined || isAlongDepth(func, one));
-    const suits = suitsChain(dot, context.numWarps, context.target, [
+    if (isGuarded && left === undefined) return undefined;
+    const suitsGroups = isGuarded ? suitsWarpGroups : suitsChain;
+    const suits = suitsGroups(dot, context.numWarps, context.target, [
       alongK[0] === true,
       alongK[1] === true,
     ]);
@@ -122,7 +136,8 @@ export function planChain(
     planned.push({ dot, a: left, b: right });
   }
   // One dot of loaded tiles has no chain (tensor_loop.ts).
-  if (planned.every(({ a }) => a !== undefined) && planned.length === 1) return undefined;
+  const isPlain = !isGuarded && planned.length === 1;
+  if (isPlain && planned.every(({ a }) => a !== undefined)) return undefined;
   const list = [...boxes.values()];
   const rings = list.filter(({ isRing }) => isRing);
   const carried = rings.length === 0
@@ -138,9 +153,9 @@ export function planChain(
       Math.min(wanted, Math.floor((sharedBytesPerBlock - fixed) / sum(rings))),
   );
   const { numWarps } = context;
-  return slots < 1
+  return slots < (isGuarded ? LEAST_GUARDED_SLOTS : 1)
     ? undefined
-    : { func, loop, dots: planned, boxes: list, carried, slots, numWarps };
+    : { func, loop, dots: planned, guarded, boxes: list, carried, slots, numWarps };
 }
 
 /** More than all barriers of a loop. */
@@ -154,11 +169,17 @@ function countDots(region: Region): number {
   return count;
 }
 
+/** The boxes of a loop's dots, and the conditions under which some are read. */
+interface Found {
+  readonly func: Func;
+  readonly body: Region;
+  readonly boxes: Map<OpOf<"tensor_load">, TensorBox>;
+  readonly conditions: ReadonlyMap<Op, Value>;
+}
+
 /** The box that an operand is; `axis` of the operand is k. */
 function slotOperand(
-  func: Func,
-  body: Region,
-  boxes: Map<OpOf<"tensor_load">, TensorBox>,
+  { func, body, boxes, conditions }: Found,
   operand: Value,
   axis: number,
 ): SlotOperand | undefined {
@@ -176,10 +197,12 @@ function slotOperand(
   if (slot === undefined || (!isRing && !func.body.ops.includes(def))) return undefined;
   const { type } = resultOf(def);
   const { shared, copied } = slot;
+  const when = isRing ? conditions.get(def) : undefined;
   const box: TensorBox = {
     kind: "tensor",
     load: def,
-    from: def.operands,
+    from: when === undefined ? def.operands : [...def.operands, when],
+    ...when === undefined ? {} : { when },
     type: { element: type.element, shape: type.shape, shared },
     copied,
     bytes: tileBytes(type),

@@ -15,21 +15,15 @@
  *
  * Threads then compute the places of one operand only, and half of the copies take none of their instructions.
  */
-import { loopOf } from "../ir/flow.ts";
 import type { Func, Op, OpOf, Value } from "../ir/func.ts";
 import { must } from "../support/bug.ts";
 import type { Target } from "../targets.ts";
-import { ScheduleBuilder } from "./builder.ts";
+import type { ScheduleBuilder } from "./builder.ts";
 import { type GroupDot, groupDotOf, startGroupDot } from "./group_dot.ts";
-import { addressesOf, carry, firstIteration, type Iteration, type Plan } from "./prefetch.ts";
+import { addressesOf, type Iteration, type Plan } from "./prefetch.ts";
+import { pipelineRing } from "./slot_ring.ts";
 import type { LoadedOperand } from "./staged_operand.ts";
-import {
-  advanceRing,
-  readyBarriers,
-  setBoxes,
-  startBoxes,
-  type TensorOperand,
-} from "./tensor_loop.ts";
+import { setBoxes, startBoxes, type TensorOperand } from "./tensor_loop.ts";
 
 /** Slots of dots that may be under way while copies are started. */
 const BUSY = 2;
@@ -57,43 +51,22 @@ export function pipelineMixedDot(
   group: GroupDot<MixedOperand>,
   barriers: Value,
 ): Op[] {
-  const { func, loop, slots } = plan;
-  const { body } = loopOf(loop);
-  setBoxes(func, group.staged.filter(isBoxed));
-  const before = new ScheduleBuilder(func, [], loop.span);
-  readyBarriers(before, barriers);
-  let ahead = firstIteration(plan, before);
-  for (let slot = 0; slot < slots - BUSY; slot++) {
-    ahead = copyBoth(plan, before, ahead, before.int(slot), barriers);
-  }
-
-  const zero = before.int(0);
-  const initial = [zero, zero, before.int(slots - BUSY), ahead.runs, ...ahead.state];
-  const { inBody, yields } = carry(plan, initial);
-  const [reading, phase, writing, runs, ...state] = inBody;
-  const [from, parity, to] = [must(reading, "slot"), must(phase, "phase"), must(writing, "slot")];
-  const build = new ScheduleBuilder(func, [], loop.span);
-  for (const op of body.ops) {
-    if (op !== group.dot) {
-      build.out.push(op);
-      continue;
-    }
-    build.effect("wait_group", [], { pending: slots - BUSY - 1 });
-    build.effect("async_proxy_fence", []);
-    build.effect("mbarrier_wait", [barriers, from, parity]);
-    build.barrier();
-    startGroupDot(build, plan, group, from);
-    const iteration = { state, runs: must(runs, "test") };
-    const next = copyBoth(plan, build, iteration, to, barriers);
-    build.effect("wait_dots", [], { pending: 1 });
-    yields([...advanceRing(build, slots, from, parity, to), next.runs, ...next.state]);
-  }
-  body.ops = build.out;
-  const after = new ScheduleBuilder(func, [], loop.span);
-  after.effect("wait_dots", [], { pending: 0 });
-  after.waitGroup(0);
-  after.once(after.true(), (inside) => inside.effect("mbarrier_end", [barriers]));
-  return [...before.out, loop, ...after.out];
+  setBoxes(plan.func, group.staged.filter(isBoxed));
+  return pipelineRing(plan, group.dot, barriers, {
+    busy: BUSY,
+    copy: (build, iteration, slot) => copyBoth(plan, build, iteration, slot, barriers),
+    multiply: (build, { from, parity, to }, iteration) => {
+      build.effect("wait_group", [], { pending: plan.slots - BUSY - 1 });
+      build.effect("async_proxy_fence", []);
+      build.effect("mbarrier_wait", [barriers, from, parity]);
+      build.barrier();
+      startGroupDot(build, plan, group, from);
+      const next = copyBoth(plan, build, iteration, to, barriers);
+      build.effect("wait_dots", [], { pending: 1 });
+      return next;
+    },
+    finish: (build) => build.waitGroup(0),
+  });
 }
 
 /**

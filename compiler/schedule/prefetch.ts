@@ -48,7 +48,10 @@ export interface Iteration {
 }
 
 /** The first iteration. */
-export function firstIteration({ loop, carried }: Plan, build: ScheduleBuilder): Iteration {
+export function firstIteration(
+  { loop, carried }: Pick<Plan, "loop" | "carried">,
+  build: ScheduleBuilder,
+): Iteration {
   return {
     state: carried.entering.map((i) => must(loopOf(loop).initial[i], "initial value")),
     runs: build.true(),
@@ -57,10 +60,20 @@ export function firstIteration({ loop, carried }: Plan, build: ScheduleBuilder):
 
 /** What an iteration loads from: the operands of each load, by staged operand; and the next iteration. */
 export function addressesOf(
-  { func, loop, staged, carried }: Plan,
+  plan: Plan,
   build: ScheduleBuilder,
   iteration: Iteration,
 ): { readonly sources: readonly (readonly Value[])[]; readonly next: Iteration } {
+  const { copy, next } = copyOfIteration(plan, build, iteration);
+  return { sources: plan.staged.map(({ load }) => load.operands.map(copy)), next };
+}
+
+/** Computes values of an iteration early: `copy` gives what a value of the body will be; and the next iteration. */
+export function copyOfIteration(
+  { func, loop, carried }: Pick<Plan, "func" | "loop" | "carried">,
+  build: ScheduleBuilder,
+  iteration: Iteration,
+): { readonly copy: (value: Value) => Value; readonly next: Iteration } {
   const { test, body, continues, leaving, repeated } = loopOf(loop);
   const known = new Map<Value, Value>(iteration.outer);
   carried.entering.forEach((index, i) =>
@@ -72,10 +85,9 @@ export function addressesOf(
     const value = must(leaving[index], "value that leaves the test");
     known.set(must(body.params[index], "parameter"), copyTest(value));
   }
-  const copyBody = copySlice(func, body, known, build.out, runs);
-  const sources = staged.map(({ load }) => load.operands.map(copyBody));
-  const state = carried.entering.map((i) => copyBody(must(repeated[i], "yielded value")));
-  return { sources, next: { ...iteration, state, runs } };
+  const copy = copySlice(func, body, known, build.out, runs);
+  const state = carried.entering.map((i) => copy(must(repeated[i], "yielded value")));
+  return { copy, next: { ...iteration, state, runs } };
 }
 
 /** Lets a loop carry more values: gives them as they are in the body. */

@@ -19,15 +19,16 @@ import { loopOf } from "../ir/flow.ts";
 import type { Func, Op, OpOf, Value } from "../ir/func.ts";
 import { madeBy, resultOf } from "../ir/op.ts";
 import type { Box } from "../ir/tensor_map.ts";
-import { bytesOf, type IrType, scalarType } from "../ir/types.ts";
+import { bytesOf, type IrType } from "../ir/types.ts";
 import { groupBox, groupLayout, isApart } from "../layout/warp_group.ts";
 import type { SharedLayout } from "../linear/shared_layout.ts";
 import { must } from "../support/bug.ts";
 import { zip } from "../support/zip.ts";
 import type { Target } from "../targets.ts";
-import { ScheduleBuilder } from "./builder.ts";
+import type { ScheduleBuilder } from "./builder.ts";
 import { finishGroupDot, type GroupDot, groupDotOf, startGroupDot } from "./group_dot.ts";
-import { addressesOf, carry, firstIteration, type Iteration, type Plan } from "./prefetch.ts";
+import { addressesOf, type Iteration, type Plan } from "./prefetch.ts";
+import { pipelineRing } from "./slot_ring.ts";
 import type { StagedOperand } from "./staged_operand.ts";
 
 /** Slots with which copies for an iteration are on their way while another one multiplies. */
@@ -108,18 +109,6 @@ export function setBoxes(func: Func, staged: readonly TensorOperand[]): void {
   });
 }
 
-/** Makes the barriers of a ring ready. */
-export function readyBarriers(build: ScheduleBuilder, barriers: Value): void {
-  // Other threads may still read what the memory held before, and copies write through another proxy.
-  build.effect("async_proxy_fence", []);
-  build.barrier();
-  build.once(
-    build.true(),
-    (inside) => inside.effect("mbarrier_init", [barriers], { arrivals: 1 }),
-  );
-  build.barrier();
-}
-
 /**
  * Starts the dot of a slot when its copies are there, and ends when the slot of the dot before is free. That one is done
  * if it was apart; the first part of this one is under way meanwhile, so the barrier and what follows cost no time.
@@ -138,60 +127,24 @@ export function startSlot(
   build.barrier();
 }
 
-/** The slot to read, its parity and the slot to write in the next iteration. */
-export function advanceRing(
-  build: ScheduleBuilder,
-  slots: number,
-  from: Value,
-  parity: Value,
-  to: Value,
-): Value[] {
-  const after = build.advance(from, slots);
-  const flipped = build.value("xor", [parity, build.int(1)], parity.type);
-  const isFirst = build.value("eq", [after, build.int(0)], scalarType("bool"));
-  const nextParity = build.value("select", [isFirst, flipped, parity], parity.type);
-  return [after, nextParity, build.advance(to, slots)];
-}
-
 /** The loop, with what comes before and after it. */
 export function pipelineTensorDot(
   plan: Plan,
   group: GroupDot<TensorOperand>,
   barriers: Value,
 ): Op[] {
-  const { func, loop, slots } = plan;
-  const { body } = loopOf(loop);
-  setBoxes(func, group.staged);
-  const before = new ScheduleBuilder(func, [], loop.span);
-  readyBarriers(before, barriers);
-  let ahead = firstIteration(plan, before);
-  for (let slot = 0; slot < slots - 1; slot++) {
-    ahead = copyBoxes(plan, before, ahead, before.int(slot), barriers);
-  }
-
-  const zero = before.int(0);
-  const initial = [zero, zero, before.int(slots - 1), ahead.runs, ...ahead.state];
-  const { inBody, yields } = carry(plan, initial);
-  const [reading, phase, writing, runs, ...state] = inBody;
-  const [from, parity, to] = [must(reading, "slot"), must(phase, "phase"), must(writing, "slot")];
-  const build = new ScheduleBuilder(func, [], loop.span);
-  for (const op of body.ops) {
-    if (op !== group.dot) {
-      build.out.push(op);
-      continue;
-    }
-    startSlot(build, plan, group, barriers, from, parity);
-    const iteration = { state, runs: must(runs, "test") };
-    const next = copyBoxes(plan, build, iteration, to, barriers);
-    finishGroupDot(build, plan, group);
-    yields([...advanceRing(build, slots, from, parity, to), next.runs, ...next.state]);
-  }
-  body.ops = build.out;
-  const after = new ScheduleBuilder(func, [], loop.span);
-  after.effect("wait_dots", [], { pending: 0 });
-  after.barrier();
-  after.once(after.true(), (inside) => inside.effect("mbarrier_end", [barriers]));
-  return [...before.out, loop, ...after.out];
+  setBoxes(plan.func, group.staged);
+  return pipelineRing(plan, group.dot, barriers, {
+    busy: 1,
+    copy: (build, iteration, slot) => copyBoxes(plan, build, iteration, slot, barriers),
+    multiply: (build, { from, parity, to }, iteration) => {
+      startSlot(build, plan, group, barriers, from, parity);
+      const next = copyBoxes(plan, build, iteration, to, barriers);
+      finishGroupDot(build, plan, group);
+      return next;
+    },
+    finish: (build) => build.barrier(),
+  });
 }
 
 /** Starts the copies of an iteration; gives the one after it. */

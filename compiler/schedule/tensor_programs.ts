@@ -26,14 +26,8 @@ import { copySlice, parametersNeeded } from "./backward_slice.ts";
 import { ScheduleBuilder } from "./builder.ts";
 import { finishGroupDot, type GroupDot } from "./group_dot.ts";
 import { type AddressState, carry, type Iteration, type Plan } from "./prefetch.ts";
-import {
-  advanceRing,
-  copyBoxes,
-  readyBarriers,
-  setBoxes,
-  startSlot,
-  type TensorOperand,
-} from "./tensor_loop.ts";
+import { advanceRing, readyBarriers } from "./slot_ring.ts";
+import { copyBoxes, setBoxes, startSlot, type TensorOperand } from "./tensor_loop.ts";
 
 /** What copies of a loop take from the program that the loop is in. */
 export interface ProgramRing {

@@ -1,0 +1,62 @@
+/** The dots of a loop that are under conditions of the whole program, such as a table's of the blocks that are there. */
+import { branchOf, loopOf } from "../ir/flow.ts";
+import type { Func, Op, OpOf, Value } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
+import { countUses } from "../ir/walk.ts";
+
+/** A dot and the branch that it is in. */
+export interface GuardedDot {
+  readonly dot: OpOf<"dot">;
+  readonly branch: OpOf<"if">;
+}
+
+/** Such dots, where each adds to a sum that the loop carries and nothing else uses; none if one does not. */
+export function guardedDots(func: Func, loop: OpOf<"while">): readonly GuardedDot[] {
+  const { test, body, leaving, repeated } = loopOf(loop);
+  const uses = countUses(func);
+  const guarded: GuardedDot[] = [];
+  for (const branch of body.ops) {
+    if (branch.name !== "if") continue;
+    const { then, thenValues, otherwise, otherwiseValues } = branchOf(branch);
+    const dots = then.ops.filter((op) => op.name === "dot");
+    const [dot] = dots;
+    if (dot === undefined) continue;
+    const { sum } = operandsOf(dot);
+    const [result, ...others] = branch.results;
+    const entered = leaving[body.params.indexOf(sum)];
+    const isCarried = entered !== undefined && result !== undefined &&
+      repeated[test.params.indexOf(entered)] === result;
+    const isAlone = dots.length === 1 && others.length === 0 && otherwise.ops.length === 1 &&
+      thenValues[0] === resultOf(dot) && otherwiseValues[0] === sum;
+    // The sum is used by the dot, and by the other side.
+    if (!isCarried || !isAlone || uses.get(sum) !== 2 || uses.get(resultOf(dot)) !== 1) {
+      return [];
+    }
+    guarded.push({ dot, branch });
+  }
+  return guarded;
+}
+
+/** The conditions under which tiles are read that only one of the dots takes, by what loads them. */
+export function conditionsOfLoads(guarded: readonly GuardedDot[]): ReadonlyMap<Op, Value> {
+  const conditions = new Map<Op, Value>();
+  const shared = new Set<Op>();
+  for (const { dot, branch } of guarded) {
+    const { a, b } = operandsOf(dot);
+    for (const load of [a, b].map(loadOf)) {
+      if (load === undefined) continue;
+      if (conditions.has(load)) shared.add(load);
+      conditions.set(load, branchOf(branch).condition);
+    }
+  }
+  return new Map([...conditions].filter(([load]) => !shared.has(load)));
+}
+
+/** What made a value before it was permuted and laid out. */
+function loadOf({ def }: Value): Op | undefined {
+  let op = def;
+  while (op?.name === "permute" || op?.name === "convert_layout") {
+    ({ def: op } = operandsOf(op).value);
+  }
+  return op;
+}
