@@ -1,21 +1,23 @@
 /**
  * What the debugger costs launches that are not debugged: the emulator as it is, against the same one without the code that
- * asks whether someone looks on. Two processes take turns of a few milliseconds; of a case, what one pair of them says is
- * the ratio of their medians of the fastest launches. Processes differ from each other by more than the bar of 1 %, so
- * there are many pairs, of which the median counts, and the script says how sure the mean is.
+ * asks whether someone looks on. Both are bundled and loaded into one process, where launches of the two take turns, so that
+ * what else the machine does meets both. Processes place and compile code differently, by more than the bar of 1 %:
+ * there are many, every other one loads the two in the other order, and medians are printed with their standard errors.
  *
- *     deno run -A scripts/bench_debugger.ts [PAIRS]
+ *     deno run -A scripts/bench_debugger.ts [PROCESSES]
  */
 // deno-lint-ignore-file no-console -- a program for the terminal
+import * as path from "node:path";
+import { build, type Plugin, stop } from "esbuild";
 import config from "../deno.json" with { type: "json" };
-import { Device } from "../ffi/mod.ts";
-import { smallCases } from "./bench/emulator_cases.ts";
+import { compileKernel, type Ready, type smallCases } from "./bench/emulator_cases.ts";
 
-const ROOT = new URL("../", import.meta.url);
-/** Milliseconds of a turn, and turns of each process for a case. */
-const TURN = 40;
-const TURNS = 15;
-const PAIRS = 12;
+const ROOT = path.join(import.meta.dirname ?? ".", "..");
+const PROCESSES = 36;
+/** Pairs of launches of a case in a round, the rounds, and those before, after which everything is compiled. */
+const PAIRS = 25;
+const ROUNDS = 10;
+const WARM_UP = 8;
 
 /** What takes the place of modules, by their paths: the same functions, which do nothing. */
 const WITHOUT: Readonly<Record<string, string>> = {
@@ -30,141 +32,155 @@ const WITHOUT: Readonly<Record<string, string>> = {
     export const announceCopy = () => {};`,
 };
 
-/** Answers each line on stdin, the number of a case, with the milliseconds of its fastest launch in a turn. */
-async function serveTurns(): Promise<void> {
-  using device = Device.open({ device: "emulator", workers: 1 });
-  const cases = smallCases().map((bench) => bench.ready(device));
-  for await (const line of linesOf(Deno.stdin.readable)) {
-    const { launch } = cases[Number(line)] ?? { launch: () => {} };
-    let best = Infinity;
-    const start = performance.now();
-    while (performance.now() - start < TURN) {
-      const begin = performance.now();
-      launch();
-      best = Math.min(best, performance.now() - begin);
-    }
-    console.log(best);
-  }
-}
+/** Files of a folder: the two bundles, and the compiled kernels. */
+const [OWN, OTHER, KERNELS] = ["own.js", "other.js", "kernels.json"];
 
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  let held = "";
-  for await (const piece of stream.pipeThrough(new TextDecoderStream())) {
-    const lines = (held + piece).split("\n");
-    held = lines.pop() ?? "";
-    yield* lines;
-  }
-}
-
-/** A configuration with some modules replaced; relative imports are mapped by what they resolve to. */
-async function writeConfig(folder: string, replaced: typeof WITHOUT): Promise<string> {
-  const own = Object.entries(config.imports).map(([name, to]) =>
-    [name, to.startsWith("./") ? new URL(to, ROOT).href : to] as const
-  );
-  const others = Object.entries(replaced).map(([path, text], i) => {
-    const file = `${folder}/module${i}.js`;
-    Deno.writeTextFileSync(file, text);
-    return [new URL(path, ROOT).href, `file://${file}`] as const;
-  });
-  const file = `${folder}/deno.json`;
-  await Deno.writeTextFile(
-    file,
-    JSON.stringify({ imports: Object.fromEntries([...own, ...others]) }),
-  );
-  return file;
-}
-
-/** A process that answers. */
+/** What a bundle exports. */
 interface Contender {
-  turn(number: number): Promise<number>;
-  end(): Promise<void>;
+  ready(kernels: Kernels): ReadonlyMap<string, Ready>;
 }
 
-function startContender(configuration: string): Contender {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [
-      ...["run", "-A", "--no-check", "--no-lock", "--config", configuration],
-      ...[import.meta.filename ?? "", "--serve"],
-    ],
-    stdin: "piped",
-    stdout: "piped",
-  }).spawn();
-  const writer = child.stdin.getWriter();
-  const answers = linesOf(child.stdout);
-  return {
-    async turn(number): Promise<number> {
-      await writer.write(new TextEncoder().encode(`${number}\n`));
-      return Number((await answers.next()).value);
-    },
-    async end(): Promise<void> {
-      await writer.close();
-      await child.status;
+type Kernels = Parameters<typeof smallCases>[0];
+
+const ENTRY = `
+import { Device } from "./ffi/mod.ts";
+import { smallCases } from "./scripts/bench/emulator_cases.ts";
+
+export function ready(kernels) {
+  const device = Device.open({ device: "emulator", workers: 1 });
+  return new Map(smallCases(kernels).map((bench) => [bench.name, bench.ready(device)]));
+}
+`;
+
+/** Writes a bundle of the emulator with some modules replaced. */
+async function bundle(outfile: string, replaced: typeof WITHOUT): Promise<void> {
+  const modules: Plugin = {
+    name: "modules",
+    setup(build): void {
+      build.onResolve({ filter: /^[#@]/ }, ({ path: name }) => {
+        const module = Object.entries(config.imports).find(([each]) => each === name)?.[1];
+        return module?.startsWith(".") ? { path: path.join(ROOT, module) } : { external: true };
+      });
+      build.onLoad({ filter: /\.ts$/ }, ({ path: file }) => {
+        const contents = replaced[path.relative(ROOT, file)];
+        return contents === undefined ? undefined : { contents };
+      });
     },
   };
+  await build({
+    stdin: { contents: ENTRY, resolveDir: ROOT, loader: "ts" },
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    define: { "import.meta.url": JSON.stringify(new URL("bench/x.ts", import.meta.url).href) },
+    logLevel: "error",
+    outfile,
+    plugins: [modules],
+  });
 }
 
-/** The ratio of two processes for each case. */
-async function ratiosOfPair(own: Contender, other: Contender): Promise<readonly number[]> {
-  const ratios: number[] = [];
-  for (const number of smallCases().keys()) {
-    const times: [number[], number[]] = [[], []];
-    // What is compiled at run time is compiled before.
-    for (const each of [own, other, own, other]) await each.turn(number);
-    for (let turn = 0; turn < TURNS; turn++) {
-      times[0].push(await own.turn(number));
-      times[1].push(await other.turn(number));
+/** Prints the ratio of two bundles for each case. */
+async function measure(folder: string, isTurned: boolean): Promise<void> {
+  const kernels: Kernels = JSON.parse(Deno.readTextFileSync(path.join(folder, KERNELS)));
+  const load = async (name: string): Promise<ReadonlyMap<string, Ready>> => {
+    const contender: Contender = await import(path.join(folder, name));
+    return contender.ready(kernels);
+  };
+  const first = await load(isTurned ? OTHER : OWN);
+  const second = await load(isTurned ? OWN : OTHER);
+  const pairs = [...first].flatMap(([name, ready]) => {
+    const rival = second.get(name);
+    return rival === undefined ? [] : [{ name, ready, rival, times: [[], []] as Times }];
+  });
+  for (let round = 0; round < WARM_UP + ROUNDS; round++) {
+    for (const { ready, rival, times } of pairs) {
+      for (let i = 0; i < PAIRS; i++) {
+        // Who is first alternates.
+        const [a, b] = i % 2 === 0 ? [0, 1] as const : [1, 0] as const;
+        const contenders = [ready, rival];
+        for (const each of [a, b]) {
+          const time = timed(contenders[each]);
+          if (round >= WARM_UP) times[each].push(time);
+        }
+      }
     }
-    ratios.push(medianOf(times[0]) / medianOf(times[1]));
   }
-  return ratios;
+  const ratios = pairs.map(({ name, times }) => {
+    const ratio = quantile(times[0], 0.25) / quantile(times[1], 0.25);
+    return [name, isTurned ? 1 / ratio : ratio];
+  });
+  console.log(JSON.stringify(Object.fromEntries(ratios)));
 }
 
-/** The value below which a share of sorted numbers lies. */
-function quantile(sorted: readonly number[], share: number): number {
+/** Milliseconds of the two. */
+type Times = readonly [number[], number[]];
+
+function timed(ready: Ready | undefined): number {
+  const begin = performance.now();
+  ready?.launch();
+  return performance.now() - begin;
+}
+
+/** The value below which a share of numbers lies. */
+function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
   const at = share * (sorted.length - 1);
   const [low, high] = [sorted[Math.floor(at)] ?? NaN, sorted[Math.ceil(at)] ?? NaN];
   return low + (at - Math.floor(at)) * (high - low);
 }
 
-const medianOf = (values: readonly number[]): number =>
-  quantile(values.toSorted((a, b) => a - b), 0.5);
-
-const percent = (ratio = NaN): string => `${(100 * (ratio - 1)).toFixed(2)} %`;
-
-async function compare(pairs: number): Promise<void> {
-  const folders = [Deno.makeTempDirSync(), Deno.makeTempDirSync()] as const;
-  const configurations = [
-    await writeConfig(folders[0], {}),
-    await writeConfig(folders[1], WITHOUT),
-  ] as const;
-  const all: (readonly number[])[] = [];
-  for (let pair = 0; pair < pairs; pair++) {
-    // Who is started first differs.
-    const isTurned = pair % 2 === 1;
-    const first = startContender(configurations[isTurned ? 1 : 0]);
-    const second = startContender(configurations[isTurned ? 0 : 1]);
-    all.push(await (isTurned ? ratiosOfPair(second, first) : ratiosOfPair(first, second)));
-    await first.end();
-    await second.end();
-  }
-  for (const folder of folders) Deno.removeSync(folder, { recursive: true });
-  const medians = smallCases().map(({ name }, number) => {
-    const ratios = all.map((each) => each[number] ?? NaN).sort((a, b) => a - b);
-    const [low, median, high] = [0.25, 0.5, 0.75].map((share) => quantile(ratios, share));
-    console.log(`${name}: ${percent(median)} (${percent(low)} … ${percent(high)})`);
-    return median ?? NaN;
-  });
-  const means = all.map(meanOf);
-  const mean = meanOf(means);
-  const variance = meanOf(means.map((each) => (each - mean) ** 2)) / Math.max(1, pairs - 1);
-  console.log(
-    `mean of the medians ${percent(meanOf(medians))}; of all pairs ${percent(mean)} ` +
-      `± ${(100 * Math.sqrt(variance)).toFixed(2)} % (standard error)`,
-  );
+/** A value with its standard error. */
+interface Estimate {
+  readonly value: number;
+  readonly error: number;
 }
 
-const meanOf = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
+/** The median, which a process in which one of the two was compiled less far does not move. */
+function medianOf(ratios: readonly number[]): Estimate {
+  const spread = (quantile(ratios, 0.75) - quantile(ratios, 0.25)) / QUARTILES_OF_NORMAL;
+  const error = MEDIAN_OF_NORMAL * spread / Math.sqrt(ratios.length);
+  return { value: quantile(ratios, 0.5), error };
+}
 
-if (Deno.args[0] === "--serve") await serveTurns();
-else await compare(Number(Deno.args[0] ?? PAIRS));
+/** Of a normal distribution with a standard deviation of 1: the range of its middle half, and √n times the error of a median. */
+const QUARTILES_OF_NORMAL = 1.349;
+const MEDIAN_OF_NORMAL = Math.sqrt(Math.PI / 2);
+
+const meanOf = (estimates: readonly Estimate[]): Estimate => ({
+  value: estimates.reduce((sum, { value }) => sum + value, 0) / estimates.length,
+  error: Math.hypot(...estimates.map(({ error }) => error)) / estimates.length,
+});
+
+const describe = (what: string, { value, error }: Estimate): string =>
+  `${what}: ${(100 * (value - 1)).toFixed(2)} ± ${(100 * error).toFixed(2)} %`;
+
+async function compare(processes: number): Promise<void> {
+  const folder = Deno.makeTempDirSync({ prefix: "tri-bench-" });
+  await bundle(path.join(folder, OWN), {});
+  await bundle(path.join(folder, OTHER), WITHOUT);
+  await stop();
+  const kernels: Kernels = { transpose: compileKernel("transpose"), copy: compileKernel("copy") };
+  Deno.writeTextFileSync(path.join(folder, KERNELS), JSON.stringify(kernels));
+  const all: Readonly<Record<string, number>>[] = [];
+  for (let i = 0; i < processes; i++) {
+    const { stdout } = await new Deno.Command(Deno.execPath(), {
+      args: [
+        ...["run", "-A", "-q", "--no-check", import.meta.filename ?? ""],
+        ...["--measure", folder, String(i % 2 === 1)],
+      ],
+      stderr: "inherit",
+    }).output();
+    all.push(JSON.parse(new TextDecoder().decode(stdout)));
+  }
+  Deno.removeSync(folder, { recursive: true });
+  const medians = Object.keys(all[0] ?? {}).map((name) => {
+    const median = medianOf(all.map((each) => each[name] ?? NaN));
+    console.log(describe(name, median));
+    return median;
+  });
+  console.log(`${describe("mean of the medians", meanOf(medians))} (standard error)`);
+}
+
+const [mode, folder = "", isTurned] = Deno.args;
+if (mode === "--measure") await measure(folder, isTurned === "true");
+else await compare(Number(mode ?? PROCESSES));

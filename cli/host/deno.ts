@@ -47,7 +47,7 @@ export interface DenoHost {
   openSync(path: string, options: OpenOptions): DenoFile;
 }
 
-/** The second member is there on every runtime: types of optional members alone take nothing else. */
+/** As in `ffi/runtime/builtin.ts`: types of optional members alone take nothing else. */
 interface Globals {
   readonly Deno?: DenoHost;
   readonly performance: unknown;

@@ -107,9 +107,15 @@ export interface HostProcess {
   getBuiltinModule<Name extends keyof Builtins>(name: Name): Builtins[Name];
 }
 
+/** The second member is there on every runtime: types of optional members alone take nothing else. */
+interface Globals {
+  readonly process?: HostProcess;
+  readonly performance: unknown;
+}
+
 /** The process; undefined in browsers. */
 export function hostProcess(): HostProcess | undefined {
-  const host: { readonly process?: HostProcess } = globalThis;
+  const host: Globals = globalThis;
   return host.process;
 }
 

@@ -217,14 +217,15 @@ export function benchCases(): readonly BenchCase[] {
   ];
 }
 
-/** Launches of about a millisecond: the fastest of many is one that nothing has interrupted. */
-export function smallCases(): readonly BenchCase[] {
+/** Launches of about a millisecond, of kernels that were compiled before: few of them are interrupted. */
+export function smallCases(
+  { transpose, copy }: Readonly<Record<"transpose" | "copy", CompiledKernel>>,
+): readonly BenchCase[] {
   const [matrix, tile] = [{ M: 128, N: 128 }, { M: 64, N: 64 }];
-  const transpose = compileKernel("transpose");
   return [
     shipped("transpose 128², aligned", transpose, "transpose_float32_a16", matrix),
     shipped("transpose 64², general", transpose, "transpose_float32", tile),
-    shipped("copy 128²", compileKernel("copy"), "copy_float32_a16", matrix),
+    shipped("copy 128²", copy, "copy_float32_a16", matrix),
     ...loops(256),
   ];
 }
