@@ -3,60 +3,41 @@
  * pictures. Debian's package `chromium` has the program; without it tests are skipped.
  */
 
-/** Where Debian, others and a variable have it. */
-const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+import {
+  connect,
+  type Connection,
+  type Facts,
+  findProgram,
+  type Running,
+  start,
+} from "./browser.ts";
 
 /** The program; undefined where there is none. */
 export function findChromium(): string | undefined {
-  return PLACES.find((file) => {
-    try {
-      return Deno.statSync(file).isFile;
-    } catch {
-      return false;
-    }
-  });
+  return findProgram([
+    "/usr/bin/chromium",
+    "/usr/bin/chromium-browser",
+    "/usr/bin/google-chrome",
+  ]);
 }
-
-interface Reply {
-  readonly id?: number;
-  readonly method?: string;
-  readonly params?: Readonly<Record<string, unknown>>;
-  readonly result?: Readonly<Record<string, unknown>>;
-  readonly error?: { readonly message: string };
-}
-
-interface Waiting {
-  readonly resolve: (result: Readonly<Record<string, unknown>>) => void;
-  readonly reject: (error: Error) => void;
-  readonly limit: ReturnType<typeof setTimeout>;
-}
-
-/** How long a command may take: one that the browser never answers fails its test instead of keeping the suite. */
-const MOST_SECONDS = 120;
 
 /** A page in a browser of its own. */
 export class BrowserPage {
-  readonly #socket: WebSocket;
-  readonly #process: Deno.ChildProcess;
-  readonly #folder: string;
-  readonly #waiting = new Map<number, Waiting>();
-  #next = 1;
+  readonly #browser: Running;
+  readonly #connection: Promise<Connection>;
   /** Addresses that the page or its workers have asked for. */
   readonly requests: string[] = [];
   /** What it has written to its console, and errors. */
   readonly console: string[] = [];
 
-  private constructor(socket: WebSocket, process: Deno.ChildProcess, folder: string) {
-    this.#socket = socket;
-    this.#process = process;
-    this.#folder = folder;
-    socket.addEventListener("message", ({ data }) => this.#take(JSON.parse(String(data))));
+  private constructor(browser: Running, address: string) {
+    this.#browser = browser;
+    this.#connection = connect(address, (method, params) => this.#take(method, params));
   }
 
   /** Starts a browser with an empty page. */
   static async open(program: string, width = 1280, height = 800): Promise<BrowserPage> {
-    const folder = await Deno.makeTempDir({ prefix: "tri-chromium-" });
-    const process = new Deno.Command(program, {
+    const browser = await start(program, (folder) => ({
       args: [
         ...["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"],
         ...["--remote-debugging-port=0", `--user-data-dir=${folder}`],
@@ -64,21 +45,14 @@ export class BrowserPage {
         ...["--disable-component-update", "--disable-sync", `--window-size=${width},${height}`],
         "about:blank",
       ],
-      stdout: "null",
       stderr: "null",
-      stdin: "null",
-    }).spawn();
-    const port = await portIn(`${folder}/DevToolsActivePort`);
+    }));
+    const port = await portIn(`${browser.folder}/DevToolsActivePort`);
     const response = await fetch(`http://127.0.0.1:${port}/json`);
     const targets: readonly { readonly type: string; readonly webSocketDebuggerUrl: string }[] =
       await response.json();
     const url = targets.find(({ type }) => type === "page")?.webSocketDebuggerUrl ?? "";
-    const socket = new WebSocket(url);
-    await new Promise((resolve, reject) => {
-      socket.addEventListener("open", resolve);
-      socket.addEventListener("error", reject);
-    });
-    const page = new BrowserPage(socket, process, folder);
+    const page = new BrowserPage(browser, url);
     await page.send("Page.enable");
     await page.send("Runtime.enable");
     await page.send("Network.enable");
@@ -92,21 +66,8 @@ export class BrowserPage {
   }
 
   /** A command of the protocol. */
-  send(
-    method: string,
-    params: Readonly<Record<string, unknown>> = {},
-  ): Promise<Readonly<Record<string, unknown>>> {
-    const id = this.#next++;
-    return new Promise((resolve, reject) => {
-      const limit = setTimeout(() => {
-        this.#waiting.delete(id);
-        reject(
-          new Error(`${method} has no answer for ${MOST_SECONDS} s: ${JSON.stringify(params)}`),
-        );
-      }, 1000 * MOST_SECONDS);
-      this.#waiting.set(id, { resolve, reject, limit });
-      this.#socket.send(JSON.stringify({ id, method, params }));
-    });
+  async send(method: string, params: Facts = {}): Promise<Facts> {
+    return await (await this.#connection).send(method, params);
   }
 
   /** Goes to an address and waits until a condition holds there. */
@@ -164,16 +125,13 @@ export class BrowserPage {
 
   /** Ends the browser. */
   async close(): Promise<void> {
-    this.#waiting.forEach(({ limit }) => clearTimeout(limit));
-    this.#socket.close();
-    this.#process.kill("SIGKILL");
-    await this.#process.status;
-    await Deno.remove(this.#folder, { recursive: true }).catch(() => {});
+    (await this.#connection).close();
+    await this.#browser.end();
   }
 
-  #take({ id, method, params, result, error }: Reply): void {
+  #take(method: string, params: Facts): void {
     if (method === "Network.requestWillBeSent") {
-      const { request } = params ?? {};
+      const { request } = params;
       if (typeof request === "object" && request !== null && "url" in request) {
         this.requests.push(String(request.url));
       }
@@ -181,12 +139,6 @@ export class BrowserPage {
     if (method === "Runtime.exceptionThrown" || method === "Runtime.consoleAPICalled") {
       this.console.push(JSON.stringify(params));
     }
-    const waiting = this.#waiting.get(id ?? 0);
-    if (waiting === undefined) return;
-    this.#waiting.delete(id ?? 0);
-    clearTimeout(waiting.limit);
-    if (error === undefined) waiting.resolve(result ?? {});
-    else waiting.reject(new Error(error.message));
   }
 }
 

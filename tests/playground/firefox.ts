@@ -2,28 +2,12 @@
  * Firefox, driven by WebDriver BiDi over a WebSocket: enough to open a page and to run scripts in it. Debian's package
  * `firefox-esr` has the program, or TRI_FIREFOX names it; without it tests are skipped.
  */
-
-const PLACES = [
-  Deno.env.get("TRI_FIREFOX") ?? "",
-  ...["/usr/bin/firefox-esr", "/usr/bin/firefox"],
-];
+import { connect, findProgram, start } from "./browser.ts";
 
 /** The program; undefined where there is none. */
 export function findFirefox(): string | undefined {
-  return PLACES.find((file) => {
-    try {
-      return Deno.statSync(file).isFile;
-    } catch {
-      return false;
-    }
-  });
-}
-
-interface Reply {
-  readonly id?: number;
-  readonly type: string;
-  readonly message?: string;
-  readonly result?: Readonly<Record<string, unknown>>;
+  const named = Deno.env.get("TRI_FIREFOX") ?? "";
+  return findProgram([named, "/usr/bin/firefox-esr", "/usr/bin/firefox"]);
 }
 
 /** A page in a browser of its own. */
@@ -36,34 +20,14 @@ export interface FirefoxPage {
 
 /** Starts a browser with an empty page. */
 export async function openFirefox(program: string): Promise<FirefoxPage> {
-  const folder = await Deno.makeTempDir({ prefix: "tri-firefox-" });
-  const process = new Deno.Command(program, {
+  const browser = await start(program, (folder) => ({
     args: ["--headless", "--no-remote", "--remote-debugging-port=0", "--profile", folder],
     env: { HOME: folder },
-    stdout: "null",
     stderr: "piped",
-  }).spawn();
-  const socket = new WebSocket(`${await addressIn(process.stderr)}/session`);
-  await new Promise((resolve) => socket.addEventListener("open", resolve));
-  const waiting = new Map<number, (reply: Reply) => void>();
-  socket.addEventListener("message", ({ data }) => {
-    const reply: Reply = JSON.parse(String(data));
-    waiting.get(reply.id ?? 0)?.(reply);
-  });
-  let next = 1;
-  const send = async (
-    method: string,
-    params: unknown,
-  ): Promise<Readonly<Record<string, unknown>>> => {
-    const id = next++;
-    const answer = new Promise<Reply>((resolve) => waiting.set(id, resolve));
-    socket.send(JSON.stringify({ id, method, params }));
-    const { message, result } = await answer;
-    if (result === undefined) throw new Error(`${method}: ${message}`);
-    return result;
-  };
+  }));
+  const { send, close } = await connect(`${await addressIn(browser.process.stderr)}/session`);
   await send("session.new", { capabilities: {} });
-  const { contexts } = await send("browsingContext.getTree", {});
+  const { contexts } = await send("browsingContext.getTree");
   const [{ context }] = contexts as readonly [{ readonly context: string }];
   return {
     async goto(url): Promise<void> {
@@ -80,10 +44,8 @@ export async function openFirefox(program: string): Promise<FirefoxPage> {
       return value;
     },
     async close(): Promise<void> {
-      socket.close();
-      process.kill("SIGKILL");
-      await process.status;
-      await Deno.remove(folder, { recursive: true }).catch(() => {});
+      close();
+      await browser.end();
     },
   };
 }
