@@ -83,19 +83,24 @@ export interface Observed {
 }
 
 const observers = new WeakMap<Machine, Observed>();
+/** How many machines are observed: while none is, none is looked up, at each barrier and whenever a warp has its turn. */
+let observedMachines = 0;
 
 /** Who looks on at what a machine runs. */
 export function observedOf(machine: Machine): Observed | undefined {
-  return observers.get(machine);
+  return observedMachines === 0 ? undefined : observers.get(machine);
 }
 
 /** Lets someone look on until the result is called. */
 export function observe(machine: Machine, observer: Observer): () => void {
   const at = { number: -1, warp: machine.warp, pc: 0, mask: 0 };
   const observed: Observed = { observer, at, isPaused: false, isStopped: false };
+  if (!observers.has(machine)) observedMachines++;
   observers.set(machine, observed);
   return () => {
-    if (observers.get(machine) === observed) observers.delete(machine);
+    if (observers.get(machine) !== observed) return;
+    observers.delete(machine);
+    observedMachines--;
   };
 }
 
@@ -118,13 +123,13 @@ export function announceStep(
 
 /** Reports a barrier, a copy or a branch. */
 export function announceSync(machine: Machine, event: SyncEvent): void {
-  const observed = observers.get(machine);
+  const observed = observedOf(machine);
   observed?.observer.sync?.(observed.at, event);
 }
 
 /** Reports a mistake. True: the launch continues; false: it ends with this one, or there is no observer. */
 export function mayContinue(machine: Machine, fault: FaultFacts): boolean {
-  const observed = observers.get(machine);
+  const observed = observedOf(machine);
   if (observed?.observer.fault === undefined || observed.isStopped) return false;
   observed.isStopped = observed.observer.fault(fault, observed.at) === "stop";
   return !observed.isStopped;
