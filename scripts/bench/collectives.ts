@@ -1,7 +1,8 @@
 /**
  * Communication between the GPUs of this machine, in one process with all of them: NCCL, the one-shot all-reduce, copies
- * between devices, and the perceptron of examples/parallel; with `--processes` NCCL alone, a process for each GPU. With
- * `--small` only all-reduces of less than 1 MB. `collectives.py` beside it times torch.distributed: compare figures of one
+ * between devices, and the perceptron of examples/parallel, its sums after the products and in their kernels; with
+ * `--processes` NCCL alone, a process for each GPU. With `--small` only all-reduces of less than 1 MB, with
+ * `--perceptron` that alone. `collectives.py` beside it times torch.distributed: compare figures of one
  * machine. Build the kernels and examples before.
  *
  *     deno run -A scripts/bench/collectives.ts 4
@@ -9,6 +10,7 @@
  */
 // deno-lint-ignore-file no-console -- a program for the terminal
 import { openOneShot } from "../../examples/parallel/one_shot.ts";
+import { openRowParallel } from "../../examples/parallel/row_parallel.ts";
 import { Device, type Graph, type Stream, type Tensor } from "../../ffi/mod.ts";
 import {
   type Communicator,
@@ -21,6 +23,7 @@ import { matmul } from "../../generated/matmul.ts";
 
 const KB = 1024;
 const IS_SMALL = Deno.args.includes("--small");
+const IS_PERCEPTRON = Deno.args.includes("--perceptron");
 const ALL_REDUCES = [8, 64, 256, ...IS_SMALL ? [] : [KB, 16 * KB, 256 * KB, KB * KB]]
   .map((kb) => kb * KB);
 /** Bytes of the whole, which each rank has before or after. */
@@ -322,13 +325,40 @@ function timePerceptron(devices: readonly Device[], ranks: readonly Communicator
       })
     );
   };
-  const show = (what: string, time: number): void =>
-    console.log(`perceptron, ${what}: ${(time / 1000).toFixed(3)} ms`);
-  const repeat = (run: () => void) => (): void => {
-    for (let i = 0; i < 5; i++) run();
-  };
-  show("products alone", together(devices, streams, 5, repeat(products)));
-  show("products, then all-reduce by NCCL", together(devices, streams, 5, repeat(reduced)));
+  using summed = openRowParallel(devices, "bfloat16", [rows, width]);
+  const fused = (): void =>
+    summed.multiply(parts.map(({ inputs, first, second: weights }, i) => {
+      const out = between[i];
+      if (out === undefined) throw new RangeError(`no rank ${i}`);
+      return { inputs: matmul(inputs, first, { out }), weights };
+    }));
+  const cases = [
+    { name: "products alone", run: products, times: [] as number[] },
+    { name: "products, then all-reduce by NCCL", run: reduced, times: [] as number[] },
+    { name: "sums in the products' kernels", run: fused, times: [] as number[] },
+  ];
+  // In turns: what runs first has cooler GPUs.
+  for (let round = 0; round < 3; round++) {
+    for (const { run, times } of cases) {
+      const repeated = (): void => {
+        for (let i = 0; i < 5; i++) run();
+      };
+      times.push(together(devices, streams, 5, repeated) / 1000);
+    }
+  }
+  for (const { name, times } of cases) {
+    console.log(`perceptron, ${name}: ${times.map((time) => time.toFixed(3)).join(", ")} ms`);
+  }
+  reduced();
+  fused();
+  const [byNccl, byKernels] = [results, summed.results].map((all) =>
+    all.map((one) => one.narrow(0, 0, 1).contiguous().cast("float32").readSync())
+  );
+  const apart = byNccl?.map((wanted, rank) =>
+    Math.max(...wanted.map((value, i) => Math.abs(value - (byKernels?.[rank]?.[i] ?? NaN)))) /
+    Math.max(...wanted.map(Math.abs))
+  );
+  console.log(`perceptron, largest difference of the two in row 0, of its largest: ${apart}`);
 }
 
 const size = Number(Deno.args[0] ?? 2);
@@ -337,12 +367,12 @@ else if (Deno.args.includes("--processes")) await timeRanks(size);
 else {
   const devices = Array.from({ length: size }, (_, i) => Device.open({ device: i }));
   console.log(`${size} × ${devices[0]}`);
-  timeOneShot(devices);
+  if (!IS_PERCEPTRON) timeOneShot(devices);
   const ranks = openCommunicators(devices);
   if (!IS_SMALL) {
-    timeCopies(devices);
+    if (!IS_PERCEPTRON) timeCopies(devices);
     timePerceptron(devices, ranks);
   }
-  timeNccl(devices, ranks);
+  if (!IS_PERCEPTRON) timeNccl(devices, ranks);
   ranks[0]?.[Symbol.dispose]();
 }

@@ -3,6 +3,7 @@
  * one in kernels of another, NCCL, and the programs of examples/parallel, on two and four of them.
  */
 import { type OneShotCall, openOneShot } from "../../examples/parallel/one_shot.ts";
+import { openRowParallel } from "../../examples/parallel/row_parallel.ts";
 import { type Samples, shareWeights, trainStep } from "../../examples/parallel/data_parallel.ts";
 import { splitWeights, tensorParallel } from "../../examples/parallel/tensor_parallel.ts";
 import {
@@ -229,6 +230,44 @@ for (const size of [2, 4]) {
               `${n}, ${i}: ${output[i]}`,
             );
           }
+        }
+      }
+      for (const device of devices) device[Symbol.dispose]();
+    },
+    lacks,
+  );
+
+  gpuTest(
+    `a product whose sums come with it gives every one of ${size} GPUs the same exact sums, call after call`,
+    () => {
+      const [rows, hidden, columns] = [1111, 48, 72];
+      const devices = Array.from({ length: size }, (_, i) => Device.open({ device: i }));
+      // Few ones: sums of at most 192, which bfloat16 holds exactly.
+      const { below } = freshRandom();
+      const ones = (count: number): Float32Array<ArrayBuffer> =>
+        Float32Array.from({ length: count }, () => below(4) - 1 >> 1);
+      using summed = openRowParallel(devices, "bfloat16", [rows, columns]);
+      for (let call = 0; call < 3; call++) {
+        const host = devices.map(() => [ones(rows * hidden), ones(hidden * columns)] as const);
+        summed.multiply(host.map(([inputs, weights], i) => {
+          const device = must(devices[i], "device");
+          return {
+            inputs: device.tensor(inputs, [rows, hidden]).cast("bfloat16"),
+            weights: device.tensor(weights, [hidden, columns]).cast("bfloat16"),
+          };
+        }));
+        const wanted = new Float32Array(rows * columns);
+        for (const [inputs, weights] of host) {
+          for (let at = 0; at < wanted.length; at++) {
+            const [row, column] = [Math.floor(at / columns), at % columns];
+            for (let i = 0; i < hidden; i++) {
+              wanted[at] = (wanted[at] ?? NaN) +
+                (inputs[row * hidden + i] ?? NaN) * (weights[i * columns + column] ?? NaN);
+            }
+          }
+        }
+        for (const result of summed.results) {
+          assertEquals(result.cast("float32").readSync(), wanted);
         }
       }
       for (const device of devices) device[Symbol.dispose]();
