@@ -14,7 +14,7 @@ import { must } from "../support/bug.ts";
 import { query } from "../targets.ts";
 import type { TargetContext } from "../tile/pass.ts";
 import { isGrouped } from "./group_dot.ts";
-import { conditionsOfLoads, type GuardedDot, guardedDots } from "./guarded_dots.ts";
+import { conditionsOfLoads, type GuardedDot, guardedDots, hoistBoxes } from "./guarded_dots.ts";
 import { addressState, hasEffects, stagesOf } from "./pipeline.ts";
 import type { AddressState } from "./prefetch.ts";
 import { BARRIER, BARRIER_BYTES, boxedSlot } from "./tensor_loop.ts";
@@ -118,6 +118,7 @@ export function planChain(
     : body.ops.filter((op) => op.name === "dot");
   const isNested = dots.length !== countDots(body) || !func.body.ops.includes(loop);
   if (dots.length === 0 || isNested || hasEffects(loop)) return undefined;
+  hoistBoxes(loopOf(loop), guarded);
   const boxes = new Map<OpOf<"tensor_load">, TensorBox>();
   const found: Found = { func, body, boxes, conditions: conditionsOfLoads(guarded) };
   const planned: ChainDot[] = [];

@@ -1,7 +1,9 @@
 /** The dots of a loop that are under conditions of the whole program, such as a table's of the blocks that are there. */
-import { branchOf, loopOf } from "../ir/flow.ts";
+import { branchOf, type Loop, loopOf } from "../ir/flow.ts";
 import type { Func, Op, OpOf, Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
+import { sourcesFirst } from "../ir/order.ts";
+import { rowOf } from "../ir/table.ts";
 import { countUses } from "../ir/walk.ts";
 
 /** A dot and the branch that it is in. */
@@ -35,6 +37,26 @@ export function guardedDots(func: Func, loop: OpOf<"while">): readonly GuardedDo
     guarded.push({ dot, branch });
   }
   return guarded;
+}
+
+/** Moves the boxes that branches load for their dots before the branches: they are copied early, and only where those are done. */
+export function hoistBoxes({ body }: Loop, guarded: readonly GuardedDot[]): void {
+  for (const { dot, branch } of guarded) {
+    const { then } = branchOf(branch);
+    const inside = new Set<Op>(then.ops);
+    const { a, b } = operandsOf(dot);
+    const moved = new Set([a, b].flatMap((operand) => sourcesInside(loadOf(operand), inside)));
+    then.ops = then.ops.filter((op) => !moved.has(op));
+    body.ops.splice(body.ops.indexOf(branch), 0, ...moved);
+  }
+}
+
+/** A box and what it is loaded from, as far as a region computes it without reading memory; none if it does that. */
+function sourcesInside(box: Op | undefined, inside: ReadonlySet<Op>): readonly Op[] {
+  if (box?.name !== "tensor_load" || !inside.has(box)) return [];
+  const isOutside = ({ def }: Value): boolean => def === undefined || !inside.has(def);
+  const sources = sourcesFirst(resultOf(box), isOutside).flatMap(({ def }) => def ?? []);
+  return sources.every((op) => op === box || rowOf(op).effect === "pure") ? sources : [];
 }
 
 /** The conditions under which tiles are read that only one of the dots takes, by what loads them. */

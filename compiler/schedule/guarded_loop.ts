@@ -7,8 +7,9 @@
  *       if (another condition) another sum += another a @ b
  *     }
  *
- * Its boxes come like those of chained dots (chain_loop.ts), each iteration's whether its dots are done or not; a box beyond
- * its tensor is zeros, which nothing reads from memory. Conditions are of the program, so all of its warp groups do the same
+ * Its boxes come like those of chained dots (chain_loop.ts), also those that a branch loads for itself. A slot that a dot
+ * would read alone stays as it is where the dot is left out: a box beyond its tensor is zeros that nothing reads from
+ * memory, but takes as long to copy as another one. Conditions are of the program, so all of its warp groups do the same
  * dots, each with a part of the columns:
  *
  *     while (test) {
