@@ -85,7 +85,8 @@ function produceAhead(plan: ChainPlan, rings: Rings, build: ScheduleBuilder): vo
   const from = new Set(boxes.flatMap((box) => box.isRing ? box.from : []));
   const places = [...from].filter((value) => first.copy(value) !== value);
   const zero = build.int(0);
-  const initial = [first.next.runs, zero, zero, ...places.map(first.copy), ...first.next.state];
+  const second = first.next();
+  const initial = [second.runs, zero, zero, ...places.map(first.copy), ...second.state];
   const fresh = (): Value[] => initial.map(({ type }) => newValue(func, type));
   const [tested, values] = [fresh(), fresh()];
   const test = new ScheduleBuilder(func, [], span);
@@ -94,12 +95,13 @@ function produceAhead(plan: ChainPlan, rings: Rings, build: ScheduleBuilder): vo
   const [runs, slot, parity, ...rest] = values;
   const state = rest.slice(places.length);
   const { copy, next } = copyOfIteration(plan, inside, { runs: must(runs, "test"), state });
+  const after = next();
   const ahead = places.map(copy);
   const known = new Map(zip(places, rest.slice(0, places.length)));
   const at: Position = { slot: must(slot, "slot"), parity: must(parity, "phase") };
   copyBoxes(plan, rings, inside, at, (value) => known.get(value) ?? value);
   const position = positionValues(nextPosition(inside, plan, at));
-  inside.effect("yield", [next.runs, ...position, ...ahead, ...next.state]);
+  inside.effect("yield", [after.runs, ...position, ...ahead, ...after.state]);
   const regions = [{ params: tested, ops: test.out }, { params: values, ops: inside.out }];
   const types = initial.map(({ type }) => type);
   build.out.push(newOp(func, "while", initial, types, span, {}, regions));

@@ -100,7 +100,8 @@ function conditionsAhead(
   if (carried === undefined) return () => {};
   const plan = { func, loop, carried };
   const first = copyOfIteration(plan, before, firstIteration(plan, before));
-  const initial = [...values.map(first.copy), first.next.runs, ...first.next.state];
+  const second = first.next();
+  const initial = [...values.map(first.copy), second.runs, ...second.state];
   const { inBody, yields } = carry(plan, initial);
   guarded.forEach(({ branch }, i) => {
     branch.operands = [must(inBody[i], "condition")];
@@ -109,6 +110,7 @@ function conditionsAhead(
   return (build) => {
     const iteration: Iteration = { runs: must(runs, "test"), state };
     const { copy, next } = copyOfIteration(plan, build, iteration);
-    yields([...values.map(copy), next.runs, ...next.state]);
+    const after = next();
+    yields([...values.map(copy), after.runs, ...after.state]);
   };
 }

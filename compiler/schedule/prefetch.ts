@@ -65,15 +65,16 @@ export function addressesOf(
   iteration: Iteration,
 ): { readonly sources: readonly (readonly Value[])[]; readonly next: Iteration } {
   const { copy, next } = copyOfIteration(plan, build, iteration);
-  return { sources: plan.staged.map(({ load }) => load.operands.map(copy)), next };
+  const sources = plan.staged.map(({ load }) => load.operands.map(copy));
+  return { sources, next: next() };
 }
 
-/** Computes values of an iteration early: `copy` gives what a value of the body will be; and the next iteration. */
+/** Computes values of an iteration early: `copy` gives what a value of the body will be, `next` the next iteration. */
 export function copyOfIteration(
   { func, loop, carried }: Pick<Plan, "func" | "loop" | "carried">,
   build: ScheduleBuilder,
   iteration: Iteration,
-): { readonly copy: (value: Value) => Value; readonly next: Iteration } {
+): { readonly copy: (value: Value) => Value; readonly next: () => Iteration } {
   const { test, body, continues, leaving, repeated } = loopOf(loop);
   const known = new Map<Value, Value>(iteration.outer);
   carried.entering.forEach((index, i) =>
@@ -86,8 +87,11 @@ export function copyOfIteration(
     known.set(must(body.params[index], "parameter"), copyTest(value));
   }
   const copy = copySlice(func, body, known, build.out, runs);
-  const state = carried.entering.map((i) => copy(must(repeated[i], "yielded value")));
-  return { copy, next: { ...iteration, state, runs } };
+  const next = (): Iteration => {
+    const state = carried.entering.map((i) => copy(must(repeated[i], "yielded value")));
+    return { ...iteration, state, runs };
+  };
+  return { copy, next };
 }
 
 /** Lets a loop carry more values: gives them as they are in the body. */
