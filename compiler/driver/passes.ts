@@ -12,6 +12,7 @@ import { allocateShared } from "../schedule/allocate_shared.ts";
 import { memoryOrder } from "../schedule/memory_order.ts";
 import { loopPrograms } from "../schedule/loop_programs.ts";
 import { stageOperands } from "../schedule/stage_operands.ts";
+import { stageRows } from "../schedule/stage_rows.ts";
 import { must } from "../support/bug.ts";
 import { accumulate } from "../tile/accumulate.ts";
 import { cse } from "../tile/cse.ts";
@@ -106,8 +107,13 @@ const SCHEDULE: readonly Row<TargetContext>[] = [
     because: "prefetched loads are where they happen; barriers of staging count",
   },
   {
-    pass: allocateShared,
+    pass: stageRows,
     needs: ["memory-order"],
+    because: "a reduction orders the loads that it is computed from, not copies",
+  },
+  {
+    pass: allocateShared,
+    needs: ["stage-rows"],
     because: "barriers decide which exchanges may share memory",
   },
 ];

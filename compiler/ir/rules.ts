@@ -245,12 +245,13 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
     const { element, shape, shared } = result(op);
     const { slots, offset, slot_bytes } = op.attrs;
     if (shared === undefined || !sameShape(shared.shape, shape)) return "is no buffer of its shape";
-    const bits = indexBits(shape);
-    const isInvertible = shared.columns.length === bits && spaceOf(shared.columns).size === bits;
+    // A block of several has its own elements only.
+    const bits = shared.columns.length;
+    const isInvertible = bits <= indexBits(shape) && spaceOf(shared.columns).size === bits;
     if (!isInvertible || shared.vectorBits > bits) return "does not give each element one offset";
     if (slots < 1 || offset < 0) return "has no slot";
     return unless(
-      slot_bytes >= product(shape) * bytesOf(element),
+      slot_bytes >= 2 ** bits * bytesOf(element),
       "has slots that are smaller than the tile",
     );
   },

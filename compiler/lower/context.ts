@@ -23,6 +23,8 @@ export interface LowerContext {
     isMeeting: boolean;
     /** The parity of the phase that a reduction over several blocks waits for next, if it is done several times. */
     readonly phases: Map<Op, Register>;
+    /** Reductions over several blocks that have sent their parts and do not have those of the others. */
+    readonly awaited: (() => void)[];
   };
   /** Operands of `bar.sync` for the threads of the program. */
   readonly blockBarrier: readonly Operand[];

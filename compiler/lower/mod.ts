@@ -16,6 +16,7 @@ import { emitDeferred } from "./values.ts";
 import { beginTogether } from "./cluster.ts";
 import { endTogether, meet, SHARED_SYMBOL } from "./shared.ts";
 import { exchangeBytes } from "../layout/exchanges.ts";
+import { receiveParts } from "./reduce.ts";
 import { limitChain } from "./chain_length.ts";
 import { productRegisters } from "./dot.ts";
 import { Emitter, int } from "./emitter.ts";
@@ -79,7 +80,7 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
     emitter,
     numWarps: options.numWarps,
     numCtas: options.numCtas,
-    remote: { hasReads: false, isMeeting: false, phases: new Map() },
+    remote: { hasReads: false, isMeeting: false, phases: new Map(), awaited: [] },
     // Barrier 0 is that of all threads.
     blockBarrier: helpers === 0 ? [int(0)] : [int(1), int(32 * options.numWarps)],
     values: new Map(),
@@ -100,6 +101,7 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
           emitDeferred(cx);
           // All threads wait once, whatever branches they take and loops they do.
           meet(cx);
+          receiveParts(cx);
         }
         lowerOp(cx, op, axisInfo);
         limitChain(cx, op);
@@ -108,6 +110,7 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
         }
       }
       emitDeferred(cx);
+      receiveParts(cx);
     },
     inductionBase: inductionBases(func),
   };

@@ -45,10 +45,23 @@ export function lowerReduce(cx: LowerContext, op: OpOf<"reduce">): void {
     warps: bitsOf("warp"),
     blocks: bitsOf("block"),
   };
-  if (parts.blocks.length > 0) sums = foldBlocks(cx, op, combiner, parts, sums);
-  else if (parts.warps.length > 0) sums = foldWarps(cx, op, combiner, parts, sums);
-  const results = sums.map((sum) => combiner.finish(cx.emitter, sum));
-  setElements(cx, resultOf(op), results);
+  const finish = (combined: readonly Accumulator[]): void =>
+    setElements(cx, resultOf(op), combined.map((sum) => combiner.finish(cx.emitter, sum)));
+  if (parts.blocks.length > 0) {
+    const received = foldBlocks(cx, op, combiner, parts, sums);
+    cx.remote.awaited.push(() => finish(received()));
+    cx.values.set(resultOf(op), (register) => {
+      receiveParts(cx);
+      return lowered(cx, resultOf(op))(register);
+    });
+  } else finish(parts.warps.length > 0 ? foldWarps(cx, op, combiner, parts, sums) : sums);
+}
+
+/** Waits for what other blocks send to the reductions whose results nothing has asked for so far. */
+export function receiveParts({ remote: { awaited } }: LowerContext): void {
+  // They stay if nothing may be emitted.
+  for (const receive of awaited) receive();
+  awaited.length = 0;
 }
 
 /** The accumulator of the element in one register. */

@@ -3,7 +3,8 @@
  * in one order.
  *
  * Warps of several blocks send their parts to each block of the program (`st.async`), which waits for their bytes: a part
- * goes one way, nothing else is ordered, and a block that has what it waited for may end.
+ * goes one way, nothing else is ordered, and a block that has what it waited for may end. It waits where a result is first
+ * asked for, so parts of several reductions are under way together.
  */
 import type { OpOf } from "../ir/func.ts";
 import { BARRIER_ROOM } from "../layout/exchanges.ts";
@@ -83,8 +84,8 @@ export function foldWarps(
 }
 
 /**
- * Combines the parts of the warps of several blocks. All lanes of a warp have its part: each sends it to another block,
- * as far as the axis has lanes for that.
+ * Sends the parts of the warps of several blocks, and gives what waits for those of the others and combines them. All
+ * lanes of a warp have its part: each sends it to another block, as far as the axis has lanes for that.
  */
 export function foldBlocks(
   cx: LowerContext,
@@ -92,7 +93,7 @@ export function foldBlocks(
   combiner: Combiner,
   parts: Parts,
   sums: readonly Accumulator[],
-): Accumulator[] {
+): () => Accumulator[] {
   const e = cx.emitter;
   const barrier = beginExchange(cx, op);
   meet(cx);
@@ -122,8 +123,10 @@ export function foldBlocks(
       ], guard);
     });
   }
-  awaitBytes(cx, op, barrier);
-  return readParts(cx, combiner, parts, sums.length, start, places);
+  return () => {
+    awaitBytes(cx, op, barrier);
+    return readParts(cx, combiner, parts, sums.length, start, places);
+  };
 }
 
 /** The layout of the parts that threads have: an element's index below the number of the part. */

@@ -246,3 +246,25 @@ __global__ void k(int *X, int *Y) {
   ]);
   assertEquals(y, x.map((_, i) => (x[i ^ 513] ?? 0n) + sum));
 });
+
+Deno.test("num_ctas: parts of reductions that do not need each other are under way together", () => {
+  const order = (statements: string): string => {
+    const { ptx } = new CompiledText(
+      `#pragma tri num_ctas=2
+#pragma tri num_warps=1
+#pragma tri grid(1)
+__global__ void k(int *X, int *Y) {
+  int r[64] = 0 ... 64;
+  int x[64] = *(X + r);
+  ${statements}
+}`,
+      "sm_90",
+    );
+    return ptx.match(/st\.async|try_wait/g)?.map((one) => one === "st.async" ? "s" : "w").join(
+      "",
+    ) ?? "";
+  };
+  assertEquals(order("int a = x[+]; int b = x[max]; *(Y + r) = x * a + b;"), "ssww");
+  assertEquals(order("int a = x[+]; int b = (x * a)[max]; *(Y + r) = x + b;"), "swsw");
+  assertEquals(order("int a = x[+]; if (*X > 0) a += x[max]; *(Y + r) = x * a;"), "swsw");
+});

@@ -1,0 +1,161 @@
+/**
+ * Which loads of rows are staged in shared memory (stage_rows.ts): those of tiles that are wanted in several sections, as
+ * many as leave enough registers. A _section_ is what a program does between two reductions that its threads wait for
+ * each other in.
+ */
+import { type Func, isOp, type Op, type OpOf, type Value } from "../ir/func.ts";
+import { madeBy, operandsOf } from "../ir/op.ts";
+import { hasTrait, rowOf } from "../ir/table.ts";
+import { bytesOf, isPointer, pointeeBytes } from "../ir/types.ts";
+import { walkOps } from "../ir/walk.ts";
+import { accessGroups } from "../layout/access_groups.ts";
+import { exchangeBytes } from "../layout/exchanges.ts";
+import { copyBits } from "../linear/threads.ts";
+import { must } from "../support/bug.ts";
+import type { AxisFacts } from "../tile/axis.ts";
+
+/** The widest `cp.async`: narrower ones take as many instructions as loads do, and reading takes more. */
+const COPY_BYTES = 16;
+
+/** What is between two reductions that threads wait for each other in. */
+export interface Sections {
+  readonly count: number;
+  /** Of the operations of the body. */
+  readonly of: ReadonlyMap<Op, number>;
+}
+
+export function sectionsOf({ body }: Func): Sections {
+  let section = 0;
+  const of = new Map<Op, number>();
+  for (const op of body.ops) {
+    of.set(op, section);
+    if (op.name === "reduce" && exchangeBytes(op) > 0) section++;
+  }
+  return { count: section + 1, of };
+}
+
+/** A load that can be a copy, and how many bits of the register's number are within one access. */
+export interface RowLoad {
+  readonly load: OpOf<"load">;
+  readonly vectorBits: number;
+}
+
+/** As many loads as it takes, each time the one that leaves the fewest registers. */
+export function chooseLoads(
+  func: Func,
+  sections: Sections,
+  axisInfo: AxisFacts,
+  most: number,
+): readonly RowLoad[] {
+  const chosen: RowLoad[] = [];
+  const without = (...more: readonly RowLoad[]): number =>
+    heldWords(func, sections, new Set([...chosen, ...more].map(({ load }) => load)));
+  let held = without();
+  if (held <= most) return chosen;
+  const left = new Set(rowLoads(func, sections, axisInfo));
+  while (held > most) {
+    const [best] = [...left].map((one) => ({ one, words: without(one) }))
+      .sort((a, b) => a.words - b.words);
+    if (best === undefined || best.words >= held) break;
+    chosen.push(best.one);
+    left.delete(best.one);
+    held = best.words;
+  }
+  return chosen;
+}
+
+/** Computes its elements where they are asked for, so it may do that again. */
+const repeats = (op: Op): boolean => hasTrait(op, "elementwise") || hasTrait(op, "renames");
+
+/** The results of some operations, and all that is computed from them element by element. */
+export function derivedFrom({ body }: Func, isSource: (op: Op) => boolean): ReadonlySet<Value> {
+  const derived = new Set<Value>();
+  for (const op of body.ops) {
+    const isDerived = isSource(op) ||
+      (repeats(op) && op.operands.some((value) => derived.has(value)));
+    if (isDerived) op.results.forEach((value) => derived.add(value));
+  }
+  return derived;
+}
+
+/** The most 32-bit registers of a thread that tiles from memory take from one section to a later one. */
+function heldWords(func: Func, { count, of }: Sections, staged: ReadonlySet<Op>): number {
+  const data = derivedFrom(func, ({ name }) => name === "load");
+  const again = derivedFrom(func, (op) => staged.has(op));
+  const late = lateLoads(func, of);
+  const held = Array.from({ length: count }, () => new Set<Value>());
+  const seen = Array.from({ length: count }, () => new Set<Value>());
+  /** What is computed again in a section uses its operands there. */
+  const use = (value: Value, section: number): void => {
+    const { def } = value;
+    const made = def && (late.get(def) ?? of.get(def));
+    if (def === undefined || made === undefined || made >= section || !data.has(value)) return;
+    if (seen[section]?.has(value) === true || staged.has(def)) return;
+    seen[section]?.add(value);
+    if (again.has(value)) def.operands.forEach((operand) => use(operand, section));
+    else for (let at = made; at < section; at++) held[at]?.add(value);
+  };
+  for (const op of func.body.ops) {
+    op.operands.forEach((operand) => use(operand, must(of.get(op), "section")));
+  }
+  return Math.max(...held.map((values) => [...values].reduce((sum, one) => sum + wordsOf(one), 0)));
+}
+
+/** Loads that happen where their elements are first asked for (`lower/memory.ts`), and the section of that. */
+function lateLoads({ body }: Func, of: Sections["of"]): ReadonlyMap<Op, number> {
+  const late = new Map<Op, number>();
+  for (const op of body.ops) {
+    for (const { def } of op.operands) {
+      const isLate = isOp(def, "load") && def.attrs.modifiers.includes("nc");
+      if (isLate && !late.has(def)) late.set(def, must(of.get(op), "section"));
+    }
+  }
+  return late;
+}
+
+/** Registers of a thread; scalars do not count. */
+function wordsOf({ type: { element, layout } }: Value): number {
+  return layout === undefined ? 0 : Math.ceil(bytesOf(element) * 2 ** layout.register.length / 4);
+}
+
+/** The loads that a copy can replace without anyone seeing the difference. */
+function rowLoads(func: Func, { of }: Sections, axisInfo: AxisFacts): RowLoad[] {
+  const { body } = func;
+  const inRegions = new Set<Value>();
+  for (const { regions } of body.ops) {
+    for (const region of regions) {
+      walkOps(region, ({ operands }) => operands.forEach((value) => inRegions.add(value)));
+    }
+  }
+  const first = body.ops.findIndex((op) => !isQuiet(op));
+  return body.ops.slice(0, first < 0 ? undefined : first).flatMap((op): RowLoad[] => {
+    if (op.name !== "load" || of.get(op) !== 0 || !isPlain(op)) return [];
+    const [group] = accessGroups(op, axisInfo);
+    const bytes = (group?.length ?? 0) * pointeeBytes(operandsOf(op).pointer);
+    // The first registers are those of an access.
+    const isVector = group?.every((register, i) => register === i) === true;
+    const fits = isVector && bytes === COPY_BYTES &&
+      ![...derivedFrom(func, (one) => one === op)].some((value) => inRegions.has(value));
+    return fits ? [{ load: op, vectorBits: Math.log2(must(group, "access").length) }] : [];
+  });
+}
+
+/** Neither writes nor waits, so what is copied may come while it happens. */
+export function isQuiet(op: Op): boolean {
+  const { effect } = rowOf(op);
+  return effect === "pure" || effect === "read";
+}
+
+/** Each thread loads elements of its own from memory. */
+function isPlain(load: OpOf<"load">): boolean {
+  const { pointer: { type: { layout, element } } } = operandsOf(load);
+  const { modifiers, beside } = load.attrs;
+  if (layout === undefined || !isPointer(element) || element.space !== "global") return false;
+  return modifiers.length === 0 && beside !== true &&
+    layout.register.every((basis) => basis !== 0) && copyBits(layout) === 0;
+}
+
+export function isZero(value: Value): boolean {
+  const constant = madeBy(value, "constant");
+  return constant !== undefined && Object.is(Number(constant.attrs.value), 0);
+}

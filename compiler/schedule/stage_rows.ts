@@ -1,0 +1,179 @@
+/**
+ * Keeps rows in shared memory that a thread's registers would hold from one reduction to the next.
+ *
+ * A kernel on rows needs what it has loaded before and after a reduction. In registers that is most of what a thread has,
+ * so few blocks fit a multiprocessor, and while they wait for each other's parts too little is under way. Where the tiles
+ * that are held take more than half of the registers that the program permits (`max_registers`), loads become asynchronous
+ * copies, each thread reads again what it has copied itself, and element-wise operations are done again behind each
+ * reduction:
+ *
+ *     load x; reduce f(x); store g(f(x))
+ *     copy x; wait; reduce f(read x); store g(f(read x))
+ *
+ * No thread reads what another one copied, so there are no barriers.
+ */
+import {
+  type Func,
+  newOp,
+  newUncheckedOp,
+  type Op,
+  type OpOf,
+  takeNames,
+  type Value,
+} from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
+import { bytesOf } from "../ir/types.ts";
+import { layoutOf } from "../layout/tiles.ts";
+import type { LinearLayout } from "../linear/linear.ts";
+import { must } from "../support/bug.ts";
+import { fitsShared } from "../targets.ts";
+import type { Pass, TargetContext } from "../tile/pass.ts";
+import { aligned, sharedBytes } from "./allocate_shared.ts";
+import { ScheduleBuilder } from "./builder.ts";
+import {
+  chooseLoads,
+  derivedFrom,
+  isQuiet,
+  isZero,
+  type RowLoad,
+  type Sections,
+  sectionsOf,
+} from "./row_loads.ts";
+
+export const stageRows: Pass<TargetContext> = {
+  name: "stage-rows",
+  doc: "rows that are wanted behind a reduction stay in shared memory where registers are few",
+  run: (func, context) => {
+    const { maxRegisters, target } = context;
+    // Beside the operands of dots rows stay where they are.
+    const hasBuffers = func.body.ops.some(({ name }) => name === "shared_buffer");
+    if (maxRegisters === undefined || hasBuffers) return false;
+    const sections = sectionsOf(func);
+    if (sections.count === 1) return false;
+    const loads = chooseLoads(func, sections, context.axisInfo(), maxRegisters / 2);
+    const bytes = loads.reduce((sum, { load }) => sum + bytesInBlock(load), 0);
+    if (loads.length === 0 || !target.asyncCopies) return false;
+    if (!fitsShared(target, aligned(sharedBytes(func)) + bytes)) return false;
+    new Staging(func, sections, loads).run();
+    return true;
+  },
+};
+
+/** Where a block's elements lie: those of an access side by side, then those of the lanes that access at once. */
+function columnsOf({ register, lane, warp }: LinearLayout, vectorBits: number): number[] {
+  return [...register.slice(0, vectorBits), ...lane, ...warp, ...register.slice(vectorBits)];
+}
+
+/** Bytes that a buffer for a block's part of a tile takes. */
+function bytesInBlock(load: OpOf<"load">): number {
+  const { type } = resultOf(load);
+  return aligned(bytesOf(type.element) * 2 ** columnsOf(layoutOf(resultOf(load)), 0).length);
+}
+
+interface Copied {
+  readonly buffer: Value;
+  readonly slot: Value;
+  /** What elements are that are not in memory, and which are there; absent: zero. */
+  readonly fill?: { readonly mask: Value; readonly other: Value };
+}
+
+/** Puts copies in the place of loads. */
+class Staging {
+  readonly #again: ReadonlySet<Value>;
+  readonly #buffers: Op[] = [];
+  readonly #copied = new Map<Value, Copied>();
+  /** What is computed again, by section. */
+  readonly #made: readonly Map<Value, Value>[];
+  readonly #out: Op[] = [];
+  /** Where the next buffer begins. */
+  #end = 0;
+  #isUnderWay = false;
+
+  constructor(
+    readonly func: Func,
+    readonly sections: Sections,
+    readonly loads: readonly RowLoad[],
+  ) {
+    this.#again = derivedFrom(func, (op) => loads.some(({ load }) => load === op));
+    this.#made = Array.from({ length: sections.count }, () => new Map());
+  }
+
+  run(): void {
+    const { body } = this.func;
+    for (const op of body.ops) {
+      const row = this.loads.find(({ load }) => load === op);
+      if (row !== undefined) this.#copy(row);
+      else if (!op.results.some((value) => this.#again.has(value))) {
+        const section = must(this.sections.of.get(op), "section");
+        op.operands = op.operands.map((value) => this.#in(section, value));
+        if (!isQuiet(op)) this.#wait(op);
+        this.#out.push(op);
+      }
+    }
+    body.ops = [...this.#buffers, ...this.#out];
+  }
+
+  #copy({ load, vectorBits }: RowLoad): void {
+    const { func } = this;
+    const build = new ScheduleBuilder(func, this.#out, load.span);
+    const { element, shape } = resultOf(load).type;
+    const { pointer, mask, other } = operandsOf(load);
+    const columns = columnsOf(layoutOf(pointer), vectorBits);
+    const [offset, bytes] = [this.#end, bytesInBlock(load)];
+    this.#end += bytes;
+    const type = { element, shape, shared: { shape, columns, vectorBits } };
+    const attrs = { slots: 1, slot_bytes: bytes, offset, exclusive: true };
+    const made = newOp(func, "shared_buffer", [], [type], load.span, attrs);
+    const buffer = resultOf(made);
+    this.#buffers.push(made);
+    const [slot, always] = [build.int(0), build.true()];
+    const operands = [pointer, buffer, slot, always, always, ...mask === undefined ? [] : [mask]];
+    build.effect("async_copy", operands, { part: 0, parts: 1 });
+    build.effect("commit_group", []);
+    const isFilled = mask !== undefined && other !== undefined && !isZero(other);
+    this.#copied.set(resultOf(load), {
+      buffer,
+      slot,
+      ...isFilled ? { fill: { mask, other } } : {},
+    });
+    this.#isUnderWay = true;
+  }
+
+  /** A value for a user in a section. */
+  #in(section: number, value: Value): Value {
+    const { def } = value;
+    if (def === undefined || !this.#again.has(value)) return value;
+    const made = must(this.#made[section], "section");
+    const known = made.get(value);
+    if (known !== undefined) return known;
+    const op = this.#remade(section, value, def);
+    this.#out.push(op);
+    const again = resultOf(op);
+    takeNames(again, value);
+    made.set(value, again);
+    return again;
+  }
+
+  #remade(section: number, value: Value, def: Op): Op {
+    const copied = this.#copied.get(value);
+    if (copied === undefined) {
+      const operands = def.operands.map((one) => this.#in(section, one));
+      return newUncheckedOp(this.func, def.name, operands, [value.type], def.span, def.attrs);
+    }
+    this.#wait(def);
+    const { buffer, slot, fill } = copied;
+    const attrs = { access: "vectors" } as const;
+    const read = newOp(this.func, "local_load", [buffer, slot], [value.type], def.span, attrs);
+    if (fill === undefined) return read;
+    this.#out.push(read);
+    const operands = [fill.mask, resultOf(read), fill.other];
+    return newOp(this.func, "select", operands, [value.type], def.span);
+  }
+
+  /** All that has been copied is there from here on. */
+  #wait({ span }: Op): void {
+    if (!this.#isUnderWay) return;
+    this.#isUnderWay = false;
+    new ScheduleBuilder(this.func, this.#out, span).effect("wait_group", [], { pending: 0 });
+  }
+}
