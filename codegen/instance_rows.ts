@@ -172,7 +172,7 @@ function formsDoc(
       String(threads),
       String(sharedBytes),
       printer.conditions(when),
-      ...persistent === true ? [quote("persistent")] : [],
+      ...persistent === undefined ? [] : [quote(persistent === "x" ? "persistent" : persistent)],
       ...maps.map(({ param, element, axes, box, swizzle }) =>
         array([
           quote(param),

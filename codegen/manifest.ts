@@ -12,6 +12,7 @@ import type {
   EntryForm,
   KernelOutline,
   MapElement,
+  Persistence,
 } from "../compiler/options.ts";
 import { must } from "../compiler/support/bug.ts";
 import type { WrapperImage } from "./input.ts";
@@ -120,11 +121,8 @@ export interface FormManifest {
     /** Bytes. */
     readonly swizzle: number;
   }[];
-  /**
-   * A block does several programs in turn: any number of blocks may be launched along the first axis of the grid, and
-   * the number of programs along it is a parameter of 32 bits after the maps.
-   */
-  readonly persistent?: true;
+  /** How a block does several programs in turn; absent: it does one. */
+  readonly persistent?: Persistence;
 }
 
 const printAll = (list: readonly ContractExpr[]): string[] => list.map(printExpr);
@@ -187,7 +185,7 @@ function describeForm(
       box,
       swizzle,
     })),
-    ...persistent === true ? { persistent } : {},
+    ...persistent === undefined ? {} : { persistent },
   };
 }
 

@@ -162,12 +162,21 @@ export interface EntryForm {
   readonly when: readonly Requirement[];
   /** Parameters after the kernel's own, in this order. */
   readonly maps: readonly TensorMapPlan[];
-  /**
-   * A block does several programs in turn, so that any number of blocks may be launched along the first axis of the grid.
-   * The number of programs along it is one more parameter, 32 bits after the maps.
-   */
-  readonly persistent?: true;
+  /** Absent: a block does one program. */
+  readonly persistent?: Persistence;
 }
+
+/**
+ * How blocks do several programs in turn. Numbers of 32 bits are then more parameters, after the maps.
+ *
+ * `x`: along the first axis of the grid, where any number of blocks may be launched. The parameter is the number of programs
+ * along it.
+ *
+ * `xyz`: along all axes. Any number of blocks may be launched, along the first axis alone. The parameters are the numbers of
+ * programs along x, y and z, and how far apart a block's programs are along each: the digits of the number of blocks,
+ * x the lowest.
+ */
+export type Persistence = "x" | "xyz";
 
 /** Type of the elements of a tensor map; `tfloat32`: of float, which copies round to TF32. */
 export type MapElement = ScalarName | "tfloat32";

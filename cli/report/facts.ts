@@ -92,7 +92,7 @@ function formFacts(
       extents: axes.map(({ extent }) => dimension(extent)),
       strides: axes.map(({ stride }) => dimension(stride)),
     })),
-    ...persistent === true ? { persistent } : {},
+    ...persistent === undefined ? {} : { persistent },
   };
 }
 

@@ -12,7 +12,7 @@ import {
   type EntryLowering,
   type LoweredEntry,
   lowerEntry,
-  lowerTensorForm,
+  lowerForms,
   type TargetLowering,
 } from "./lower_entry.ts";
 import { timed } from "./run_passes.ts";
@@ -34,20 +34,18 @@ interface KernelText {
   readonly directivesOn: (target: Target) => readonly PtxDirective[];
 }
 
-/** The code of an entry, or of a form of one, and the targets that it is for. */
+/** The code of an entry, or of its forms, and the targets that it is for. */
 interface Made<Facts> {
-  /** Undefined: there is no such form. */
-  readonly text: KernelText | undefined;
+  readonly texts: readonly KernelText[];
   readonly facts: Facts;
   readonly sameAnswers: (target: Target) => boolean;
 }
 
 type MadeEntry = Made<CompiledEntry>;
-type MadeForm = Made<EntryForm | undefined>;
 
 /** The code of an entry for a target. */
 interface Code {
-  /** That of the entry itself, then that of its form. */
+  /** That of the entry itself, then those of its forms. */
   readonly kernels: readonly KernelText[];
   readonly entry: CompiledEntry;
 }
@@ -57,7 +55,7 @@ export class BackEnd {
   readonly #files = new FileTable();
   /** What has been made of a function, for targets that differ. */
   readonly #entries = new WeakMap<Func, MadeEntry[]>();
-  readonly #forms = new WeakMap<Func, MadeForm[]>();
+  readonly #forms = new WeakMap<Func, Made<readonly EntryForm[]>[]>();
   readonly #work: WorkBudget;
 
   /** @param work counts the code for the first target of each entry */
@@ -74,14 +72,14 @@ export class BackEnd {
     const target = ALL_TARGETS[name];
     const lowering = { ...options, target, files: this.#files };
     const entry = sharedBy(this.#entries, func, target, () => makeEntry(func, lowering));
-    const form = sharedBy(this.#forms, func, target, () => makeForm(func, lowering));
-    const kernels = [entry, form].flatMap(({ text }) => text ?? []);
+    const forms = sharedBy(this.#forms, func, target, () => makeForms(func, lowering));
+    const kernels = [...entry.texts, ...forms.texts];
     if (isFirst) {
       for (const { instructions } of kernels) this.#work.add("instructions", instructions);
     }
     must(this.#modules.get(name), "a module for the target").push({
       kernels,
-      entry: form.facts === undefined ? entry.facts : { ...entry.facts, forms: [form.facts] },
+      entry: forms.facts.length === 0 ? entry.facts : { ...entry.facts, forms: forms.facts },
     });
   }
 
@@ -134,17 +132,19 @@ function sharedBy<M extends { readonly sameAnswers: (target: Target) => boolean 
 function makeEntry(func: Func, lowering: TargetLowering): MadeEntry {
   const lowered = lowerEntry(func, lowering);
   const { sameAnswers } = lowered;
-  return { text: textOf(lowered, lowering), facts: factsOf(lowered), sameAnswers };
+  return { texts: [textOf(lowered, lowering)], facts: factsOf(lowered), sameAnswers };
 }
 
-function makeForm(func: Func, lowering: TargetLowering): MadeForm {
-  const symbol = `${lowering.symbol}_tensor`;
-  const { form, sameAnswers } = lowerTensorForm(func, { ...lowering, symbol });
-  if (form === undefined) return { text: undefined, facts: undefined, sameAnswers };
-  const { lowered, when, maps, persistent } = form;
+function makeForms(func: Func, lowering: TargetLowering): Made<readonly EntryForm[]> {
+  const { forms, sameAnswers } = lowerForms(func, lowering);
   return {
-    text: textOf(lowered, lowering),
-    facts: { ...factsOf(lowered), when, maps, ...persistent ? { persistent: true } : {} },
+    texts: forms.map(({ lowered }) => textOf(lowered, lowering)),
+    facts: forms.map(({ lowered, when, maps, persistent }): EntryForm => ({
+      ...factsOf(lowered),
+      when,
+      maps,
+      ...persistent === undefined ? {} : { persistent },
+    })),
     sameAnswers,
   };
 }

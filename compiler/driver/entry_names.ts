@@ -1,5 +1,6 @@
 /** What entries are called. */
 import type { InstancePlan, KernelPlan } from "../instances/instances.ts";
+import type { Form } from "../tile/pass.ts";
 import { entrySymbol, type Specialization } from "../instances/specialize.ts";
 
 export interface EntryName {
@@ -16,4 +17,22 @@ export function entryName(
   const variants = new Set(plan.instances.map((one) => one.variant.name));
   const first = entrySymbol(kernel, variants.size > 1 ? variant.name : undefined, specialization);
   return { symbol: suffix === "" ? first : `${first}${suffix}`, first };
+}
+
+/** A form with tensor maps. */
+export type FormWithMaps = Exclude<Form, "plain">;
+
+/** What their names end in. */
+const FORM_ENDS: Readonly<Record<FormWithMaps, string>> = { tensor: "_tensor", turns: "_turns" };
+
+/** The name of a form of an entry. */
+export const formName = (entry: string, form: FormWithMaps): string => entry + FORM_ENDS[form];
+
+/** The entry that a name is of, or of a form of, and which form that is. */
+export function readFormName(symbol: string): { readonly entry: string; readonly form: Form } {
+  for (const form of ["tensor", "turns"] as const) {
+    const end = FORM_ENDS[form];
+    if (symbol.endsWith(end)) return { entry: symbol.slice(0, -end.length), form };
+  }
+  return { entry: symbol, form: "plain" };
 }

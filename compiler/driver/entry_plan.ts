@@ -2,7 +2,8 @@
 import type { Func, Op, Value } from "../ir/func.ts";
 import { operandsOf } from "../ir/op.ts";
 import { rootsOf } from "../ir/pointer_roots.ts";
-import { loopOverPrograms } from "../ir/program_loop.ts";
+import { persistenceOf } from "../ir/program_loop.ts";
+import type { Persistence } from "../options.ts";
 import { bytesOf } from "../ir/types.ts";
 import { walkOps } from "../ir/walk.ts";
 import { positionOf, useSite } from "../support/source.ts";
@@ -27,8 +28,8 @@ interface BufferPlan {
 interface EntryPlan {
   /** `plain`, or `tensor` for the form with tensor maps. */
   readonly form: "plain" | "tensor";
-  /** Blocks do several programs in turn. */
-  readonly persistent: boolean;
+  /** How blocks do several programs in turn. */
+  readonly persistent: Persistence | undefined;
   readonly warps: number;
   /** 32-bit registers of a thread that hold the sums of its largest dot. */
   readonly sumRegisters: number;
@@ -58,7 +59,7 @@ export function entryPlan({ func, threads }: LoweredEntry): EntryPlan {
   });
   const form = func.maps.length === 0 ? "plain" : "tensor";
   const { sharedBytes = 0 } = func;
-  const persistent = loopOverPrograms(func) !== undefined;
+  const persistent = persistenceOf(func);
   return { form, persistent, warps: threads / 32, sumRegisters, sharedBytes, buffers };
 }
 
@@ -104,7 +105,7 @@ export function printPlans(plans: readonly EntryPlan[], loads: readonly DecidedL
         param ?? "what is computed"
       } by ${filledBy}: ${slots} x ${slotBytes} bytes\n`
     );
-    const name = persistent ? `${form}, several programs a block` : form;
+    const name = persistent === undefined ? form : `${form}, several programs a block`;
     return `  ${name}: ${warps} warps, ${sumRegisters} registers of a thread for sums, ${sharedBytes} bytes of shared memory\n${
       lines.join("")
     }`;

@@ -6,7 +6,7 @@ import { dumpTyped } from "../check/dump_typed.ts";
 import { printTokens } from "../preprocess/spell.ts";
 import { FuncDumps } from "./func_dumps.ts";
 import { printHeader } from "./ir_text.ts";
-import { lowerEntry, lowerTensorForm, runTargetPasses } from "./lower_entry.ts";
+import { lowerEntry, lowerForms, runTargetPasses } from "./lower_entry.ts";
 import { entryPlan, printPlans } from "./entry_plan.ts";
 import { entryName } from "./entry_names.ts";
 import { decideLoads } from "../views/tensor_views.ts";
@@ -116,8 +116,8 @@ function inspectLoads(
     if (phase === "plan") {
       const { symbol } = entryName(plan, instance, specialization);
       const lowering = { ...entry, target, symbol };
-      const { form } = lowerTensorForm(func, lowering);
-      const lowered = [...form === undefined ? [] : [form.lowered], lowerEntry(func, lowering)];
+      const { forms } = lowerForms(func, lowering);
+      const lowered = [...forms.map((form) => form.lowered), lowerEntry(func, lowering)];
       return `${symbol}\n${printPlans(lowered.map(entryPlan), decideLoads(func, viewing))}`;
     }
     const loads = findViews(func, viewing);

@@ -113,7 +113,9 @@ function parseHeader(line: string, name: string, number: number): IrHeader {
   if (wanted !== undefined && target === undefined) fail(`${wanted} is no target`);
   const defaults = readOptions([]);
   const form = settings.get("form") ?? "plain";
-  if (form !== "plain" && form !== "tensor") return fail("a form is plain or tensor");
+  if (form !== "plain" && form !== "tensor" && form !== "turns") {
+    return fail("a form is plain, tensor or turns");
+  }
   return {
     after: after === NO_STEP ? undefined : after,
     target,

@@ -1,14 +1,14 @@
 /** A function after the phase `tile` to the PTX of one entry: the passes for its target, then emission. */
 import type { Func } from "../ir/func.ts";
 import { printFunc } from "../ir/print.ts";
-import { loopOverPrograms } from "../ir/program_loop.ts";
+import { persistenceOf } from "../ir/program_loop.ts";
 import { cloneFunc, walkOps } from "../ir/walk.ts";
 import type { Requirement } from "../contract/types.ts";
 import { emitEntry, type EmittedEntry } from "../lower/mod.ts";
 import type { Homes } from "../lower/homes.ts";
 import type { FileTable } from "../lower/source_locations.ts";
 import { Unsupported } from "../lower/unsupported.ts";
-import type { TensorMapPlan } from "../options.ts";
+import type { Persistence, TensorMapPlan } from "../options.ts";
 import type { PtxKernel } from "../ptx/func.ts";
 import { printModule } from "../ptx/print.ts";
 import { requiredVersion } from "../ptx/version.ts";
@@ -18,10 +18,12 @@ import { ALL_TARGETS, type Target, type TargetName, traceTarget } from "../targe
 import { axisAnalysis } from "../tile/axis.ts";
 import type { Form, TargetContext } from "../tile/pass.ts";
 import { tensorViews, toTensorForm } from "../views/tensor_views.ts";
+import { formName, type FormWithMaps } from "./entry_names.ts";
 import { checkClusters } from "./clusters.ts";
 import { type EntryOptions, printHeader } from "./ir_text.ts";
 import { PassFailure } from "./pass_failure.ts";
 import { lastStepOf, PASS_NAMES, TARGET_STEPS } from "./passes.ts";
+import { turnDemands } from "./turn_demands.ts";
 import { type Passed, type PassRun, type PassWatch, runPasses, timed } from "./run_passes.ts";
 
 /** How a function becomes an entry, on any target. */
@@ -71,10 +73,13 @@ export interface LoweredForm {
   readonly lowered: LoweredEntry;
   readonly when: readonly Requirement[];
   readonly maps: readonly TensorMapPlan[];
-  readonly persistent: boolean;
+  readonly persistent: Persistence | undefined;
 }
 
-/** The form of an entry whose operands come by tensor copies; undefined where its loads or the target do not allow it. */
+/**
+ * The form of an entry whose operands come by tensor copies, `tensor` if no other one is asked for; undefined where its loads
+ * or the target do not allow it.
+ */
 export function lowerTensorForm(
   source: Func,
   lowering: TargetLowering,
@@ -82,8 +87,36 @@ export function lowerTensorForm(
   const { view: target, sameAnswers } = traceTarget(lowering.target);
   return {
     sameAnswers,
-    form: tensorForm(source, { ...lowering, target, form: "tensor" }, sameAnswers),
+    form: tensorForm(source, { form: "tensor", ...lowering, target }, sameAnswers),
   };
+}
+
+/** All forms of an entry, those for fewer launches first. */
+export function lowerForms(
+  source: Func,
+  lowering: TargetLowering,
+): {
+  readonly forms: readonly LoweredForm[];
+  readonly sameAnswers: LoweredEntry["sameAnswers"];
+} {
+  const make = (form: FormWithMaps): ReturnType<typeof lowerTensorForm> =>
+    lowerTensorForm(source, { ...lowering, form, symbol: formName(lowering.symbol, form) });
+  const tensor = make("tensor");
+  const found = tensor.form;
+  if (found === undefined) return { forms: [], sameAnswers: tensor.sameAnswers };
+  if (!hasChain(found.lowered.func)) return { forms: [found], sameAnswers: tensor.sameAnswers };
+  const turns = make("turns");
+  return {
+    forms: turns.form === undefined ? [found] : [turns.form, found],
+    sameAnswers: (other) => tensor.sameAnswers(other) && turns.sameAnswers(other),
+  };
+}
+
+/** Whether dots of warp groups take what others have led to. */
+function hasChain({ body }: Func): boolean {
+  let found = false;
+  walkOps(body, ({ name }) => found ||= name === "register_group_dot");
+  return found;
 }
 
 function tensorForm(
@@ -106,12 +139,13 @@ function tensorForm(
   try {
     const passed = runSteps({ func, again, after: tensorViews.name }, lowering);
     const maps = tensorMapPlans(passed.func);
+    const persistent = persistenceOf(passed.func);
     if (maps === undefined) return undefined;
+    if (lowering.form === "turns" && persistent !== "xyz") return undefined;
     const emitted = emitPassed(passed, lowering);
     const kernel = { ...emitted.kernel, directives: emitted.directivesOn(target) };
-    const persistent = loopOverPrograms(passed.func) !== undefined;
     const lowered = { ...emitted, kernel, sameAnswers, func: passed.func };
-    return { lowered, when, maps, persistent };
+    return { lowered, when: [...when, ...turnDemands(passed.func)], maps, persistent };
   } catch (error) {
     // No room for its slots: the plain code needs less.
     if (error instanceof Unsupported) return undefined;

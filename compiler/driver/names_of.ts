@@ -19,13 +19,10 @@ import type { SourceFile } from "../support/source.ts";
 import { ALL_TARGETS, type TargetName } from "../targets.ts";
 import { planFile } from "./compile_file.ts";
 import { DiagnosticCollector } from "./diagnostics.ts";
-import { entryName } from "./entry_names.ts";
+import { entryName, readFormName } from "./entry_names.ts";
 import { buildInstance, buildOptions, checkInstance, entryOptions } from "./instance_build.ts";
 import { lowerEntry, lowerTensorForm, type TargetLowering } from "./lower_entry.ts";
 import type { PassWatch } from "./run_passes.ts";
-
-/** Names of forms with tensor copies end so. */
-const FORM = "_tensor";
 
 /** The variables of an entry; undefined where the text has an error or no such entry for the target. */
 export function namesOf(
@@ -45,8 +42,7 @@ function namesWith(
   target: TargetName,
   symbol: string,
 ): SourceNames | undefined {
-  const isForm = symbol.endsWith(FORM);
-  const wanted = isForm ? symbol.slice(0, -FORM.length) : symbol;
+  const { entry: wanted, form } = readFormName(symbol);
   const { front, kernels } = planFile(file, options, new DiagnosticCollector(), new Reporter());
   for (const { plan, site } of kernels) {
     for (const instance of plan.instances) {
@@ -66,7 +62,7 @@ function namesWith(
       if (found === undefined) continue;
       return lowerNamed(found.func, noted.partsOf(found.specialization), {
         ...entryOptions(instance),
-        ...{ target: ALL_TARGETS[target], symbol, debug: options.debug === true, isForm },
+        ...{ target: ALL_TARGETS[target], symbol, debug: options.debug === true, form },
       });
     }
   }
@@ -111,7 +107,7 @@ class Noted {
 function lowerNamed(
   func: Func,
   { recorder, built }: Parts,
-  { isForm, ...entry }: Omit<TargetLowering, "files"> & { readonly isForm: boolean },
+  entry: Omit<TargetLowering, "files">,
 ): SourceNames | undefined {
   let homes: Homes | undefined;
   const lowering = {
@@ -121,7 +117,7 @@ function lowerNamed(
       homes = found;
     },
   };
-  const kernel = kernelOf(func, lowering, isForm);
+  const kernel = kernelOf(func, lowering);
   if (built === undefined || kernel === undefined || homes === undefined) return undefined;
   const instructions = kernel.body.flatMap((item) =>
     item.kind === "instruction" ? [printInstruction(item)] : []
@@ -130,8 +126,8 @@ function lowerNamed(
 }
 
 /** The entry's code; undefined where the target has no room for it. */
-function kernelOf(func: Func, lowering: TargetLowering, isForm: boolean): PtxKernel | undefined {
-  if (isForm) return lowerTensorForm(func, lowering).form?.lowered.kernel;
+function kernelOf(func: Func, lowering: TargetLowering): PtxKernel | undefined {
+  if (lowering.form !== "plain") return lowerTensorForm(func, lowering).form?.lowered.kernel;
   try {
     return lowerEntry(func, lowering).kernel;
   } catch (error) {

@@ -1,8 +1,23 @@
 /** The loop in which a block does several programs in turn (`schedule/loop_programs.ts`). */
-import type { Func, OpOf } from "./func.ts";
+import type { Persistence } from "../options.ts";
+import { loopOf } from "./flow.ts";
+import type { Func, OpOf, Region } from "./func.ts";
 
 /** The loop over the programs of a block, if the function has one. */
 export function loopOverPrograms({ body }: Func): OpOf<"while"> | undefined {
   for (const op of body.ops) if (op.name === "while" && op.attrs.programs === true) return op;
   return undefined;
+}
+
+/** What a block does for each of its programs, or for its only one. */
+export function bodyOfProgram(func: Func): Region {
+  const loop = loopOverPrograms(func);
+  return loop === undefined ? func.body : loopOf(loop).body;
+}
+
+/** How blocks do several programs in turn; undefined: they do one. */
+export function persistenceOf(func: Func): Persistence | undefined {
+  const loop = loopOverPrograms(func);
+  if (loop === undefined) return undefined;
+  return loop.attrs.within === undefined ? "x" : "xyz";
 }

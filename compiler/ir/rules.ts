@@ -42,7 +42,7 @@ function reshaped(
   );
 }
 
-const gridAxis: Rule<"program_id" | "num_programs"> = (op) =>
+const gridAxis: Rule<"program_id" | "num_programs" | "program_step"> = (op) =>
   result(op).element !== "int32" || result(op).shape.length > 0
     ? "is a scalar int32"
     : unless([0, 1, 2].includes(op.attrs.axis), "axis is 0, 1 or 2");
@@ -82,6 +82,7 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
   },
   program_id: gridAxis,
   num_programs: gridAxis,
+  program_step: gridAxis,
   range: (op) => {
     const { element, shape } = result(op);
     if (isPointer(element) || SCALARS[element].class !== "int" || shape.length !== 1) {

@@ -133,7 +133,7 @@ function isComputed(behind: readonly Op[], { shape }: WideSums): boolean {
  * 0.98 of cuBLAS on an H100.
  */
 function isInTurn({ registers }: WideSums, { form, numWarps, target }: TargetContext): boolean {
-  return form === "tensor" && fillsMultiprocessor(registers, numWarps, target);
+  return form !== "plain" && fillsMultiprocessor(registers, numWarps, target);
 }
 
 /** Whether no store behind a loop may touch what another access does. */

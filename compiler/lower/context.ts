@@ -35,8 +35,13 @@ export interface LowerContext {
   readonly constants: Map<string, number>;
   /** Tensor maps of the function, and the parameters that hold them. */
   readonly maps: readonly (TensorMap & { readonly symbol: string })[];
-  /** The parameter that holds the number of programs, where blocks do several in turn. */
-  readonly programs: string | undefined;
+  /** Parameters of code whose blocks do several programs in turn. */
+  readonly turns: {
+    /** The numbers of programs along axes of the grid. */
+    readonly programs: readonly string[];
+    /** How far along each axis the next program of a block is. */
+    readonly steps: readonly string[];
+  };
   /** Calls of functions of the device. */
   readonly calls: CallTable;
   /** 32-bit registers that loads fill: what a thread must hold at once, roughly. */

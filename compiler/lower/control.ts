@@ -141,12 +141,19 @@ export function lowerLeave(cx: LowerContext, op: OpOf<"leave">): void {
 
 export function lowerWhile(cx: LowerContext, op: OpOf<"while">): void {
   const loop = loopOf(op);
-  if (isRotated(loop.test)) lowerGuarded(cx, loop, op.results);
+  // What a program computes once stays in it: its registers are needed for the chain of dots.
+  const kind = op.attrs.within !== undefined ? "branch" : "loop";
+  if (isRotated(loop.test)) lowerGuarded(cx, loop, op.results, kind);
   else lowerPlain(cx, loop, op.results);
 }
 
 /** The test before the first iteration and after each one. The registers hold what the test lets through. */
-function lowerGuarded(cx: LowerContext, loop: Loop, results: readonly Value[]): void {
+function lowerGuarded(
+  cx: LowerContext,
+  loop: Loop,
+  results: readonly Value[],
+  kind: "branch" | "loop",
+): void {
   const e = cx.emitter;
   const { test, body, continues, initial, repeated, leaving } = loop;
   const runTest = (values: readonly Value[]): Operand => {
@@ -171,7 +178,7 @@ function lowerGuarded(cx: LowerContext, loop: Loop, results: readonly Value[]): 
   const [head, exit] = [e.newLabel(), e.newLabel()];
   e.branch(exit, enter, false);
   const guarded = e.nested("branch", () => {
-    const iteration = e.nested("loop", () => {
+    const iteration = e.nested(kind, () => {
       e.label(head);
       e.settle(registersOf(slots));
       bindSlots(cx, body.params, slots);

@@ -1,9 +1,9 @@
 /** Tile IR after all passes (`driver/passes.ts`) to PTX: emits one entry. */
-import type { PtxDirective, PtxFunction, PtxKernel, PtxVariable } from "../ptx/func.ts";
+import type { PtxDirective, PtxFunction, PtxKernel, PtxParam, PtxVariable } from "../ptx/func.ts";
 import { dropDead } from "../ptx/drop_dead.ts";
 import { renumber } from "../ptx/renumber.ts";
 import type { Func, Op } from "../ir/func.ts";
-import { loopOverPrograms } from "../ir/program_loop.ts";
+import { persistenceOf } from "../ir/program_loop.ts";
 import { walkOps } from "../ir/walk.ts";
 import { fitsShared, type Target } from "../targets.ts";
 import type { AxisFacts } from "../tile/axis.ts";
@@ -62,6 +62,27 @@ export interface EmittedEntry {
   readonly directivesOn: (target: Target) => readonly PtxDirective[];
 }
 
+/** Of a grid. */
+const AXES = 3;
+
+/** The parameters that code has whose blocks do several programs in turn, from an index on. */
+function turnParams(
+  func: Func,
+  from: number,
+  nameOf: (index: number) => string,
+): LowerContext["turns"] {
+  const names = (at: number, length: number): string[] =>
+    Array.from({ length }, (_, axis) => nameOf(from + at + axis));
+  switch (persistenceOf(func)) {
+    case undefined:
+      return { programs: [], steps: [] };
+    case "x":
+      return { programs: names(0, 1), steps: [] };
+    case "xyz":
+      return { programs: names(0, AXES), steps: names(AXES, AXES) };
+  }
+}
+
 /** Static shared memory that an entry may declare (PTX ISA, `.shared`); more must be dynamic. */
 const STATIC_SHARED_BYTES = 48 * 1024;
 
@@ -71,9 +92,7 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
   requireShared(func, options.target);
   const paramName = (index: number): string => `${options.symbol}_param_${index}`;
   const maps = func.maps.map((map, i) => ({ ...map, symbol: paramName(func.params.length + i) }));
-  const programs = loopOverPrograms(func) === undefined
-    ? undefined
-    : paramName(func.params.length + maps.length);
+  const turns = turnParams(func, func.params.length + maps.length, paramName);
   const helpers = producerWarps(func, options.numWarps);
   const emitter = new Emitter(options.target, options.files, options.floats);
   const cx: LowerContext = {
@@ -87,7 +106,7 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
     chainLengths: new Map(),
     constants: new Map(),
     maps,
-    programs,
+    turns,
     calls: new CallTable(options.symbol, options.debug),
     loaded: { registers: 0 },
     copied: new Map(),
@@ -146,7 +165,7 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
       params: [
         ...params,
         ...maps.map(({ symbol }) => mapParam(symbol)),
-        ...programs === undefined ? [] : [{ name: programs, type: "u32" }],
+        ...[...turns.programs, ...turns.steps].map((name): PtxParam => ({ name, type: "u32" })),
       ],
       directives: [],
       registers: live.registers,

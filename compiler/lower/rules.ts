@@ -139,9 +139,12 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
   },
   program_id: (cx, op) => special(cx, op, cx.numCtas === 1 ? "ctaid" : "clusterid", op.attrs.axis),
   num_programs: (cx, op) => {
-    if (op.attrs.axis === 0 && cx.programs !== undefined) lowerParam(cx, resultOf(op), cx.programs);
+    const count = cx.turns.programs[op.attrs.axis];
+    if (count !== undefined) lowerParam(cx, resultOf(op), count);
     else special(cx, op, cx.numCtas === 1 ? "nctaid" : "nclusterid", op.attrs.axis);
   },
+  program_step: (cx, op) =>
+    lowerParam(cx, resultOf(op), must(cx.turns.steps[op.attrs.axis], "step of programs")),
   block_id: (cx, op) => special(cx, op, "ctaid", 0),
   num_blocks: (cx, op) => special(cx, op, "nctaid", 0),
   range: (cx, op) => {

@@ -21,6 +21,7 @@ import { branchOf, loopOf } from "../ir/flow.ts";
 import { type Func, type Op, type OpOf, type Region, setAttrs } from "../ir/func.ts";
 import type { ExchangeOp } from "../ir/ops.ts";
 import { operandsOf, regionsOf } from "../ir/op.ts";
+import { bodyOfProgram } from "../ir/program_loop.ts";
 import { isRotated } from "../ir/rotated_loop.ts";
 import { takesBuffer } from "../ir/table.ts";
 import { walkOps } from "../ir/walk.ts";
@@ -62,11 +63,12 @@ export function sharedBytes(func: Func): number {
 const exclusiveBuffers = (func: Func): boolean =>
   buffersOf(func).some(({ attrs }) => attrs.exclusive);
 
-/** The exchanges of a function, if all stay within warps and are in no loop. */
+/** The exchanges of a function, if all stay within warps and each program does them once. */
 export function exchangesApart(func: Func): readonly OpOf<"convert_layout">[] {
   const found = exchangesOf(func);
+  const { ops } = bodyOfProgram(func);
   const apart = found.flatMap((op) =>
-    op.name === "convert_layout" && func.body.ops.includes(op) && !hasBlockBarrier(op) ? [op] : []
+    op.name === "convert_layout" && ops.includes(op) && !hasBlockBarrier(op) ? [op] : []
   );
   return apart.length === found.length ? apart : [];
 }

@@ -56,6 +56,30 @@ export function parametersNeeded(
   return found;
 }
 
+/** Adds the values of a region around a loop that values of a region of the loop use. */
+export function addOuter(
+  region: Region,
+  values: readonly Value[],
+  around: Region,
+  outer: Set<Value>,
+): void {
+  const inside = new Set(region.ops);
+  const atHome = new Set(around.ops);
+  const note = (value: Value): void => {
+    const isOuter = value.def === undefined ? around.params.includes(value) : atHome.has(value.def);
+    if (isOuter) outer.add(value);
+  };
+  const seen = new Set<Value>();
+  const isOutside = ({ def }: Value): boolean => def === undefined || !inside.has(def);
+  for (const value of values) {
+    note(value);
+    for (const one of sourcesFirst(value, (other) => seen.has(other) || isOutside(other))) {
+      seen.add(one);
+      one.def?.operands.forEach(note);
+    }
+  }
+}
+
 /** The operands of a load that also needs a condition. */
 function guardLoad(
   func: Func,

@@ -1,75 +1,127 @@
 /**
- * The copies of the boxes of a loop of chained dots, by one thread beside those of the program (chain_loop.ts). Where tables say
- * which boxes an iteration takes, they are read an iteration early.
+ * The copies of the boxes of a loop of chained dots, by one thread beside those of the program (chain_loop.ts), in the order in
+ * which they are needed. Where tables say which boxes an iteration takes, they are read an iteration early. Where blocks do
+ * several programs in turn, the thread goes on to the next one while results of this one are computed and stored.
  */
 import { loopOf } from "../ir/flow.ts";
-import { newOp, newValue, type Region, type Value } from "../ir/func.ts";
-import { type IrType, scalarType } from "../ir/types.ts";
+import { newOp, newValue, type OpOf, type Region, type Value } from "../ir/func.ts";
 import { must } from "../support/bug.ts";
 import { zip } from "../support/zip.ts";
 import { copySlice, parametersNeeded } from "./backward_slice.ts";
 import { ScheduleBuilder } from "./builder.ts";
-import { nextPosition, type Position, positionValues } from "./chain_dots.ts";
+import {
+  lastPosition,
+  nextPosition,
+  nextTurn,
+  type Position,
+  positionOfTurn,
+  positionValues,
+} from "./chain_dots.ts";
 import { type ChainPlan, ringOf, type Rings, type TensorBox, vectorsBeside } from "./chain_plan.ts";
-import { copyOfIteration, firstIteration } from "./prefetch.ts";
+import { type AddressState, copyOfIteration, firstIteration } from "./prefetch.ts";
 
-/** All copies, in the order in which they are needed. */
-export function produceBoxes(
+/** Gives what takes the place of a value. */
+type Copier = (value: Value) => Value;
+
+/** All copies of a block. */
+export function produceBoxes(plan: ChainPlan, rings: Rings, build: ScheduleBuilder): void {
+  const { loop, boxes, carried, programs } = plan;
+  const zero = build.int(0);
+  const start: Position = { slot: zero, parity: zero };
+  const outside = boxes.filter((box) => box.kind === "tensor").filter(({ isRing }) => !isRing);
+  if (programs === undefined) {
+    for (const box of outside) copyBox(plan, rings, build, box, zero, (value) => value);
+    if (readsTables(plan)) return produceAhead(plan, rings, build);
+    const initial = pick(loopOf(loop).initial, carried.entering);
+    produceIterations(plan, rings, build, initial, start, new Map());
+    return;
+  }
+  const around: CopiedLoop = {
+    ...programs,
+    initial: pick(loopOf(programs.loop).initial, programs.carried.entering),
+    known: new Map(),
+  };
+  copyLoop(plan, build, around, [zero, ...positionValues(start)], (inside, copyOf, values) => {
+    const turn = must(values[0], "number of a program");
+    const at = positionOfTurn(inside, turn);
+    for (const box of outside) refillBox(plan, rings, inside, box, at, copyOf);
+    const known = new Map(programs.outer.map((value) => [value, copyOf(value)]));
+    const initial = pick(loopOf(loop).initial, carried.entering).map(copyOf);
+    const end = produceIterations(plan, rings, inside, initial, lastPosition(values), known);
+    return [nextTurn(inside, turn), ...positionValues(end)];
+  });
+}
+
+/** The copies of the loop's iterations, by what replaces values around it; gives the position after them. */
+function produceIterations(
   plan: ChainPlan,
   rings: Rings,
   build: ScheduleBuilder,
-): void {
-  const { func, loop, boxes, carried } = plan;
-  const zero = build.int(0);
-  for (const box of boxes) {
-    if (box.kind === "tensor" && !box.isRing) {
-      copyBox(plan, rings, build, box, zero, (value) => value);
-    }
-  }
-  if (readsTables(plan)) return produceAhead(plan, rings, build);
+  initial: readonly Value[],
+  start: Position,
+  known: ReadonlyMap<Value, Value>,
+): Position {
+  const { loop, carried } = plan;
+  const copied: CopiedLoop = { loop, carried, initial, known };
+  const end = copyLoop(plan, build, copied, positionValues(start), (inside, copyOf, values) => {
+    const at = lastPosition(values);
+    refillRings(plan, rings, inside, at, copyOf);
+    return positionValues(nextPosition(inside, plan, at));
+  });
+  return lastPosition(end);
+}
+
+const pick = (values: readonly Value[], indices: readonly number[]): Value[] =>
+  indices.map((i) => must(values[i], "carried value"));
+
+/** A loop of which a part is copied. */
+interface CopiedLoop {
+  readonly loop: OpOf<"while">;
+  /** The part of what it carries. */
+  readonly carried: AddressState;
+  readonly initial: readonly Value[];
+  /** What replaces values from outside of it. */
+  readonly known: ReadonlyMap<Value, Value>;
+}
+
+/** A loop with as many iterations as another one, which carries more values: gives these after it. */
+function copyLoop(
+  { func }: ChainPlan,
+  build: ScheduleBuilder,
+  { loop, carried, initial, known }: CopiedLoop,
+  more: readonly Value[],
+  iterate: (inside: ScheduleBuilder, copyOf: Copier, values: readonly Value[]) => Value[],
+): readonly Value[] {
   const original = loopOf(loop);
   const { span } = loop;
-  const types = (values: readonly Value[]): IrType[] => values.map(({ type }) => type);
-  const pick = (values: readonly Value[], indices: readonly number[]): Value[] =>
-    indices.map((i) => must(values[i], "carried value"));
-  const regionOf = (values: readonly Value[]): ScheduleRegion => {
-    const state = values.map(({ type }) => newValue(func, type));
-    const [slot, parity] = [
-      newValue(func, scalarType("int32")),
-      newValue(func, scalarType("int32")),
-    ];
-    return { state, slot, parity, build: new ScheduleBuilder(func, [], span) };
-  };
+  const fresh = (values: readonly Value[]): Value[] =>
+    values.map(({ type }) => newValue(func, type));
 
   const entering = pick(original.test.params, carried.entering);
-  const test = regionOf(entering);
-  const known = new Map(zip(entering, test.state));
-  const copyTest = copySlice(func, original.test, known, test.build.out);
+  const [tested, beside] = [fresh(entering), fresh(more)];
+  const test = new ScheduleBuilder(func, [], span);
+  const inTest = new Map([...known, ...zip(entering, tested)]);
+  const copyTest = copySlice(func, original.test, inTest, test.out);
   const leaving = pick(original.leaving, carried.leaving).map(copyTest);
-  test.build.effect("condition", [
-    copyTest(original.continues),
-    ...leaving,
-    test.slot,
-    test.parity,
-  ]);
+  test.effect("condition", [copyTest(original.continues), ...leaving, ...beside]);
 
   const params = pick(original.body.params, carried.leaving);
-  const body = regionOf(params);
-  const knownInBody = new Map(zip(params, body.state));
-  const inBody = body.build;
-  const copyBody = copySlice(func, original.body, knownInBody, inBody.out, inBody.true());
-  copyBoxes(plan, rings, inBody, body, copyBody);
+  const [state, values] = [fresh(params), fresh(more)];
+  const body = new ScheduleBuilder(func, [], span);
+  const inBody = new Map([...known, ...zip(params, state)]);
+  const copyBody = copySlice(func, original.body, inBody, body.out, body.true());
+  const after = iterate(body, copyBody, values);
   const next = pick(original.repeated, carried.entering).map(copyBody);
-  const { slot, parity } = nextPosition(inBody, plan, body);
-  inBody.effect("yield", [...next, slot, parity]);
+  body.effect("yield", [...next, ...after]);
 
-  const initial = [...pick(original.initial, carried.entering), zero, zero];
-  const results = types([...leaving, body.slot, body.parity]);
-  const regions = [test, body].map(({ state, slot, parity, build: { out } }): Region => ({
-    params: [...state, slot, parity],
-    ops: out,
-  }));
-  build.out.push(newOp(func, "while", initial, results, span, {}, regions));
+  const results = [...leaving, ...more].map(({ type }) => type);
+  const regions: Region[] = [
+    { params: [...tested, ...beside], ops: test.out },
+    { params: [...state, ...values], ops: body.out },
+  ];
+  const made = newOp(func, "while", [...initial, ...more], results, span, {}, regions);
+  build.out.push(made);
+  return made.results.slice(leaving.length);
 }
 
 /** Whether memory says where the boxes of an iteration are. */
@@ -99,7 +151,7 @@ function produceAhead(plan: ChainPlan, rings: Rings, build: ScheduleBuilder): vo
   const ahead = places.map(copy);
   const known = new Map(zip(places, rest.slice(0, places.length)));
   const at: Position = { slot: must(slot, "slot"), parity: must(parity, "phase") };
-  copyBoxes(plan, rings, inside, at, (value) => known.get(value) ?? value);
+  refillRings(plan, rings, inside, at, (value) => known.get(value) ?? value);
   const position = positionValues(nextPosition(inside, plan, at));
   inside.effect("yield", [after.runs, ...position, ...ahead, ...after.state]);
   const regions = [{ params: tested, ops: test.out }, { params: values, ops: inside.out }];
@@ -107,55 +159,60 @@ function produceAhead(plan: ChainPlan, rings: Rings, build: ScheduleBuilder): vo
   build.out.push(newOp(func, "while", initial, types, span, {}, regions));
 }
 
-/** Copies the boxes of an iteration, each when its slot is empty. */
-function copyBoxes(
+/** Copies the boxes of an iteration. */
+function refillRings(
   plan: ChainPlan,
   rings: Rings,
   build: ScheduleBuilder,
-  { slot, parity }: Position,
-  known: (value: Value) => Value,
+  at: Position,
+  copyOf: Copier,
 ): void {
-  const previous = build.value("xor", [parity, build.int(1)], parity.type);
   for (const box of plan.boxes) {
-    const { empty } = ringOf(rings, box);
-    if (box.kind === "vector" || empty === undefined) continue;
-    build.effect("mbarrier_wait", [empty, slot, previous]);
-    copyBox(plan, rings, build, box, slot, known);
+    if (box.kind === "tensor" && box.isRing) refillBox(plan, rings, build, box, at, copyOf);
   }
 }
 
-/** A region with a state that it carries. */
-interface ScheduleRegion extends Position {
-  readonly state: readonly Value[];
-  readonly build: ScheduleBuilder;
+/** Copies a box when its slot is empty. */
+function refillBox(
+  plan: ChainPlan,
+  rings: Rings,
+  build: ScheduleBuilder,
+  box: TensorBox,
+  { slot, parity }: Position,
+  copyOf: Copier,
+): void {
+  const empty = must(ringOf(rings, box).empty, "barriers of empty slots");
+  const previous = build.value("xor", [parity, build.int(1)], parity.type);
+  build.effect("mbarrier_wait", [empty, slot, previous]);
+  copyBox(plan, rings, build, box, slot, copyOf);
 }
 
-/** Copies a box, and the vectors that come with it; `known` gives what they are computed from. */
+/** Copies a box, and the vectors that come with it. */
 function copyBox(
   plan: ChainPlan,
   rings: Rings,
   build: ScheduleBuilder,
   box: TensorBox,
   slot: Value,
-  known: (value: Value) => Value,
+  copyOf: Copier,
 ): void {
   const { tiles, full } = ringOf(rings, box);
   const vectors = vectorsBeside(plan, box);
   const bytes = vectors.reduce((sum, vector) => sum + vector.bytes, box.bytes);
   const copy = (inside: ScheduleBuilder): void => {
     inside.effect("mbarrier_expect", [full, slot], { bytes });
-    const [, ...coordinates] = box.load.operands.map(known);
+    const [, ...coordinates] = box.load.operands.map(copyOf);
     const { map } = box.load.attrs;
     inside.effect("tensor_copy", [tiles, full, slot, ...coordinates], { map });
   };
   if (box.when === undefined) copy(build);
   else {
-    build.either(known(box.when), copy, (inside) => {
+    build.either(copyOf(box.when), copy, (inside) => {
       inside.effect("mbarrier_expect", [full, slot], { bytes: 0 });
     });
   }
   for (const vector of vectors) {
-    const [pointer] = vector.from.map(known);
+    const [pointer] = vector.from.map(copyOf);
     const operands = [must(pointer, "pointer"), ringOf(rings, vector).tiles, full, slot];
     build.effect("bulk_copy", operands, { bytes: vector.bytes });
   }

@@ -35,6 +35,15 @@ export function nextPosition(
   return { slot: after, parity: build.value("select", [isFirst, flipped, parity], parity.type) };
 }
 
+/** Where the n-th program of a block is in the two slots of boxes from outside of its loop. */
+export function positionOfTurn(build: ScheduleBuilder, turn: Value): Position {
+  const bit = (value: Value): Value => build.value("and", [value, build.int(1)], value.type);
+  return { slot: bit(turn), parity: bit(build.value("shr", [turn, build.int(1)], turn.type)) };
+}
+
+export const nextTurn = (build: ScheduleBuilder, turn: Value): Value =>
+  build.value("add", [turn, build.int(1)], turn.type);
+
 /** Dots of one iteration. */
 export class ChainDots {
   readonly #plan: ChainPlan;
@@ -70,10 +79,10 @@ export class ChainDots {
     this.await(build, one);
     const { slot } = this.#at;
     const { type } = resultOf(one.dot);
-    const inSlot = ({ box }: SlotOperand): readonly [Value, Value] => [
-      ringOf(this.#rings, box).tiles,
-      box.isRing ? slot : build.int(0),
-    ];
+    const inSlot = ({ box }: SlotOperand): readonly [Value, Value] => {
+      const ring = ringOf(this.#rings, box);
+      return [ring.tiles, box.isRing ? slot : ring.slot ?? build.int(0)];
+    };
     const right = inSlot(one.b);
     return one.a === undefined
       ? build.value("register_group_dot", [sum, a, ...right], type, { b_depth: one.b.depth })
@@ -107,7 +116,7 @@ export class ChainDots {
     const later = new Set(dots.slice(dots.indexOf(one) + 1).flatMap(boxesOf));
     for (const box of boxesOf(one)) {
       const { empty } = ringOf(this.#rings, box);
-      if (empty !== undefined && !later.has(box)) {
+      if (box.isRing && empty !== undefined && !later.has(box)) {
         build.effect("mbarrier_arrive", [empty, this.#at.slot]);
       }
     }
@@ -148,14 +157,15 @@ export function plansByDot({ dots }: ChainPlan): ReadonlyMap<Op, ChainDot> {
   return new Map(dots.map((one) => [one.dot, one]));
 }
 
-/** Puts the dots of warp groups into the loop itself. */
-export function multiplyInLoop(plan: ChainPlan, rings: Rings, start: Position): void {
+/** Puts the dots of warp groups into the loop itself; gives the position after it. */
+export function multiplyInLoop(plan: ChainPlan, rings: Rings, start: Position): Position {
   const { body, end } = loopOf(plan.loop);
   const { inBody: [slot, parity], yields } = carry(plan, positionValues(start));
   const at: Position = { slot: must(slot, "slot"), parity: must(parity, "phase") };
   const build = multiplyOnce(plan, rings, at);
   yields(positionValues(nextPosition(build, plan, at)));
   body.ops = [...build.out, end];
+  return lastPosition(plan.loop.results);
 }
 
 /** The operations of an iteration with dots of warp groups; the loop's terminator takes their results. */
@@ -172,6 +182,18 @@ function multiplyOnce(plan: ChainPlan, rings: Rings, at: Position): ScheduleBuil
 }
 
 export const positionValues = ({ slot, parity }: Position): Value[] => [slot, parity];
+
+/** The position that values end with. */
+export function lastPosition(values: readonly Value[]): Position {
+  const [slot, parity] = values.slice(-2);
+  return { slot: must(slot, "slot"), parity: must(parity, "phase") };
+}
+
+/** Operations in the place of a loop, and where the rings are after them. */
+export interface Rewritten {
+  readonly ops: Op[];
+  readonly end: Position;
+}
 
 /** Lets an operation and those inside of it use other values. */
 export function replaceOperands(op: Op, replaced: ReadonlyMap<Value, Value>): void {

@@ -14,6 +14,7 @@ import { must } from "../support/bug.ts";
 import { query } from "../targets.ts";
 import type { TargetContext } from "../tile/pass.ts";
 import { isGrouped } from "./group_dot.ts";
+import { addOuter } from "./backward_slice.ts";
 import { conditionsOfLoads, type GuardedDot, guardedDots, hoistBoxes } from "./guarded_dots.ts";
 import { addressState, hasEffects, stagesOf } from "./pipeline.ts";
 import type { AddressState } from "./prefetch.ts";
@@ -74,7 +75,21 @@ export interface ChainPlan {
   readonly carried: AddressState;
   readonly slots: number;
   readonly numWarps: number;
+  /** Where blocks do several programs in turn: rings go on from one to the next. */
+  readonly programs: ChainPrograms | undefined;
 }
+
+/** The loop over programs that a chain is in. */
+export interface ChainPrograms {
+  readonly loop: OpOf<"while">;
+  /** What it carries for copies. */
+  readonly carried: AddressState;
+  /** Values of a program that copies of its loop, and the loop's test, use. */
+  readonly outer: readonly Value[];
+}
+
+/** Slots of a box from outside where blocks do several programs in turn: the next program's comes during this one. */
+const PROGRAM_SLOTS = 2;
 
 /** Where a box is, and the barriers of its slots. */
 export interface Ring {
@@ -82,6 +97,8 @@ export interface Ring {
   readonly full: Value;
   /** Undefined: it is copied once. */
   readonly empty: Value | undefined;
+  /** The slot of a box from outside; undefined: it has one. */
+  readonly slot: Value | undefined;
 }
 
 export type Rings = ReadonlyMap<BoxPlan, Ring>;
@@ -104,23 +121,25 @@ export interface NeededBuffer {
   readonly slotBytes: number;
 }
 
-/** How warp groups do the dots of a loop of the function's body; undefined where they do not. */
+/** How warp groups do the dots of a loop of the function's body, or of its programs; undefined where they do not. */
 export function planChain(
   func: Func,
   loop: OpOf<"while">,
   context: TargetContext,
+  around?: OpOf<"while">,
 ): ChainPlan | undefined {
   const { body } = loopOf(loop);
+  const home = around === undefined ? func.body : loopOf(around).body;
   const guarded = guardedDots(func, loop);
   const isGuarded = guarded.length > 0;
   const dots = isGuarded
     ? guarded.map(({ dot }) => dot)
     : body.ops.filter((op) => op.name === "dot");
-  const isNested = dots.length !== countDots(body) || !func.body.ops.includes(loop);
+  const isNested = dots.length !== countDots(body) || !home.ops.includes(loop);
   if (dots.length === 0 || isNested || hasEffects(loop)) return undefined;
   hoistBoxes(loopOf(loop), guarded);
   const boxes = new Map<OpOf<"tensor_load">, TensorBox>();
-  const found: Found = { func, body, boxes, conditions: conditionsOfLoads(guarded) };
+  const found: Found = { func, home, body, boxes, conditions: conditionsOfLoads(guarded) };
   const planned: ChainDot[] = [];
   for (const dot of dots) {
     const { a, b } = operandsOf(dot);
@@ -145,9 +164,12 @@ export function planChain(
     ? undefined
     : addressState(loop, rings.flatMap(({ from }) => from));
   if (carried === undefined) return undefined;
+  const programs = around && programsOf(around, loop, list, carried);
+  if (around !== undefined && programs === undefined) return undefined;
   const wanted = stagesOf(loop, context) ?? DEFAULT_SLOTS;
   const sum = (of: readonly BoxPlan[]): number => of.reduce((bytes, one) => bytes + one.bytes, 0);
-  const fixed = sum(list) - sum(rings) + BARRIERS_BYTES;
+  const outerSlots = around === undefined ? 1 : PROGRAM_SLOTS;
+  const fixed = (sum(list) - sum(rings)) * outerSlots + BARRIERS_BYTES;
   const slots = query(
     context.target,
     ({ sharedBytesPerBlock }) =>
@@ -156,7 +178,27 @@ export function planChain(
   const { numWarps } = context;
   return slots < (isGuarded ? LEAST_GUARDED_SLOTS : 1)
     ? undefined
-    : { func, loop, dots: planned, guarded, boxes: list, carried, slots, numWarps };
+    : { func, loop, dots: planned, guarded, boxes: list, carried, slots, numWarps, programs };
+}
+
+/** What copies of a chain need of the programs that a block does; undefined where it cannot be computed earlier. */
+function programsOf(
+  around: OpOf<"while">,
+  loop: OpOf<"while">,
+  boxes: readonly TensorBox[],
+  { entering, leaving }: AddressState,
+): ChainPrograms | undefined {
+  const { test, body, initial, continues, leaving: letThrough, repeated } = loopOf(loop);
+  const home = loopOf(around).body;
+  const at = (list: readonly Value[], indices: readonly number[]): Value[] =>
+    indices.map((i) => must(list[i], "carried value"));
+  const outer = new Set<Value>();
+  addOuter(test, [continues, ...at(letThrough, leaving)], home, outer);
+  const inRings = boxes.filter(({ isRing }) => isRing).flatMap(({ from }) => from);
+  addOuter(body, [...inRings, ...at(repeated, entering)], home, outer);
+  const once = boxes.filter(({ isRing }) => !isRing).flatMap(({ from }) => from);
+  const carried = addressState(around, [...outer, ...at(initial, entering), ...once]);
+  return carried && { loop: around, carried, outer: [...outer] };
 }
 
 /** More than all barriers of a loop. */
@@ -173,6 +215,8 @@ function countDots(region: Region): number {
 /** The boxes of a loop's dots, and the conditions under which some are read. */
 interface Found {
   readonly func: Func;
+  /** The loop is in it. */
+  readonly home: Region;
   readonly body: Region;
   readonly boxes: Map<OpOf<"tensor_load">, TensorBox>;
   readonly conditions: ReadonlyMap<Op, Value>;
@@ -180,7 +224,7 @@ interface Found {
 
 /** The box that an operand is; `axis` of the operand is k. */
 function slotOperand(
-  { func, body, boxes, conditions }: Found,
+  { func, home, body, boxes, conditions }: Found,
   operand: Value,
   axis: number,
 ): SlotOperand | undefined {
@@ -195,7 +239,7 @@ function slotOperand(
   if (known !== undefined) return { box: known, depth };
   const slot = boxedSlot(func, def);
   const isRing = body.ops.includes(def);
-  if (slot === undefined || (!isRing && !func.body.ops.includes(def))) return undefined;
+  if (slot === undefined || (!isRing && !home.ops.includes(def))) return undefined;
   const { type } = resultOf(def);
   const { shared, copied } = slot;
   const when = isRing ? conditions.get(def) : undefined;
@@ -217,7 +261,14 @@ function isAlongDepth({ maps }: Func, { box, depth }: SlotOperand): boolean {
   return maps[box.load.attrs.map]?.axes[0]?.tile === depth;
 }
 
-const slotsOf = ({ slots }: ChainPlan, { isRing }: BoxPlan): number => isRing ? slots : 1;
+function slotsOf({ slots, programs }: ChainPlan, { isRing }: BoxPlan): number {
+  if (isRing) return slots;
+  return programs === undefined ? 1 : PROGRAM_SLOTS;
+}
+
+/** Whether the slots of a box are filled again and again. */
+export const isRefilled = ({ programs }: ChainPlan, { isRing }: BoxPlan): boolean =>
+  isRing || programs !== undefined;
 
 /** Buffers in the order in which `rewriteChain` takes them: tiles first, which must lie at multiples of swizzles. */
 export function buffersOf(plan: ChainPlan): readonly NeededBuffer[] {
@@ -234,6 +285,6 @@ export function buffersOf(plan: ChainPlan): readonly NeededBuffer[] {
       slotBytes: box.bytes,
     })),
     ...counted.map(barriers),
-    ...counted.filter(({ isRing }) => isRing).map(barriers),
+    ...counted.filter((box) => isRefilled(plan, box)).map(barriers),
   ];
 }

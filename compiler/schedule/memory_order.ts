@@ -203,6 +203,8 @@ function orderMemory(func: Func, axisInfo: AxisFacts): boolean {
     let start = new Set(entry);
     for (;;) {
       const left = walk(test, start, false);
+      // Programs have no order.
+      if (op.attrs.programs === true) return { start, left };
       const next = union(start, nextIteration(walk(body, left, false), inside));
       if (next.size === start.size) {
         const found = { start, left };

@@ -32,12 +32,14 @@ import { type Branch, copySide, replacing, type Side, takesSide } from "./branch
 import { ScheduleBuilder } from "./builder.ts";
 import {
   ChainDots,
+  lastPosition,
   nextPosition,
   operandsIn,
   plansByDot,
   type Position,
   positionValues,
   replaceOperands,
+  type Rewritten,
 } from "./chain_dots.ts";
 import { type ChainDot, type ChainPlan, ringOf, type Rings, vectorsBeside } from "./chain_plan.ts";
 import { type EarlyWork, earlyWork } from "./early_work.ts";
@@ -67,7 +69,11 @@ export function overlaps(plan: ChainPlan): boolean {
 }
 
 /** The loop with dots that overlap; undefined where these do not allow it. */
-export function overlapChain(plan: ChainPlan, rings: Rings, start: Position): Op[] | undefined {
+export function overlapChain(
+  plan: ChainPlan,
+  rings: Rings,
+  start: Position,
+): Rewritten | undefined {
   const branches = branchesOf(plan);
   if (branches === undefined || !areAccumulated(plan)) return undefined;
   const { func, loop } = plan;
@@ -86,7 +92,7 @@ export function overlapChain(plan: ChainPlan, rings: Rings, start: Position): Op
   yields(positionValues(round.at));
   end.operands.splice(0, state.length, ...round.state);
   body.ops = [...build.out, end];
-  return [loop];
+  return { ops: [loop], end: lastPosition(loop.results) };
 }
 
 /** The branch of a loop, if it has one that a scalar decides which is known before the iteration; undefined: it has others. */

@@ -28,6 +28,7 @@ import { type Branch, copySide, replacing, type Side, takesSide } from "./branch
 import { ScheduleBuilder } from "./builder.ts";
 import {
   ChainDots,
+  lastPosition,
   multiplyInLoop,
   nextPosition,
   operandsIn,
@@ -35,6 +36,7 @@ import {
   type Position,
   positionValues,
   replaceOperands,
+  type Rewritten,
 } from "./chain_dots.ts";
 import type { ChainDot, ChainPlan, Rings } from "./chain_plan.ts";
 import { copyOps } from "../ir/copy_ops.ts";
@@ -49,11 +51,11 @@ interface Rotation {
 }
 
 /** The loop as it is, or overlapping rounds in its place where the dots allow them. */
-export function multiplyChain(plan: ChainPlan, rings: Rings, start: Position): Op[] {
+export function multiplyChain(plan: ChainPlan, rings: Rings, start: Position): Rewritten {
   const rotation = planRotation(plan);
   if (rotation === undefined) {
-    multiplyInLoop(plan, rings, start);
-    return [plan.loop];
+    const end = multiplyInLoop(plan, rings, start);
+    return { ops: [plan.loop], end };
   }
   const { func, loop } = plan;
   const { initial } = loopOf(loop);
@@ -68,7 +70,7 @@ export function multiplyChain(plan: ChainPlan, rings: Rings, start: Position): O
   const regions = [then, otherwise].map(({ out }): Region => ({ params: [], ops: out }));
   const made = newOp(func, "if", [runs], types, loop.span, {}, regions);
   replaceResults(plan, made.results);
-  return [...before.out, made];
+  return { ops: [...before.out, made], end: lastPosition(made.results) };
 }
 
 /** Lets users of the loop's results take the first of other values. */

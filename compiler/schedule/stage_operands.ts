@@ -20,15 +20,15 @@ import {
   type Value,
 } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
-import { hasTrait, rowOf } from "../ir/table.ts";
+import { hasTrait } from "../ir/table.ts";
 import type { IrType } from "../ir/types.ts";
+import { bodyOfProgram } from "../ir/program_loop.ts";
 import { cloneFunc, countUses, restoreBody, walkOps } from "../ir/walk.ts";
 import { dropDead } from "../tile/drop_dead.ts";
 import { must } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
 import { fitsShared } from "../targets.ts";
 import { conversionOf, hasBlockBarrier } from "../layout/exchanges.ts";
-import { isBox } from "../layout/warp_group.ts";
 import { aligned, bytesApart, exchangesApart, sharedBytes } from "./allocate_shared.ts";
 import type { Pass, TargetContext } from "../tile/pass.ts";
 import { rewriteChain } from "./chain_loop.ts";
@@ -40,6 +40,7 @@ import { growsWithProgram, startLastFirst } from "./longest_first.ts";
 import { pipelineLoop } from "./pipeline.ts";
 import { BARRIER, BARRIER_BYTES } from "./tensor_loop.ts";
 import { ScheduleBuilder } from "./builder.ts";
+import { repeats } from "./repeats.ts";
 import { residentOperands, type StagedOperand, stagedOperandsOf } from "./staged_operand.ts";
 
 export const stageOperands: Pass<TargetContext> = {
@@ -133,13 +134,16 @@ function pipelineLoops(
   const out: Op[] = [];
   const around = { before: [] as Op[], after: [] as Op[] };
   for (const op of region.ops) {
-    const chain = chainOf(state, op, out);
+    const chain = chainOf(state, op, out, programs);
     if (chain !== undefined) {
-      state.isReversed ||= growsWithProgram(chain.loop);
+      state.isReversed ||= programs === undefined && growsWithProgram(chain.loop);
       const buffers = addChainBuffers(state, chain);
       const isApart = staysApart(state);
       state.isExclusive ||= isApart;
-      out.push(...rewriteChain(chain, buffers, !isApart));
+      const { before, ops } = rewriteChain(chain, buffers, !isApart);
+      if (programs === undefined) out.push(...before);
+      else around.before.push(...before);
+      out.push(...ops);
       continue;
     }
     const isPrograms = op.name === "while" && op.attrs.programs === true;
@@ -227,30 +231,23 @@ const SLOT_ALIGNMENT = 1024;
  * others before its results.
  */
 function staysApart({ func, ringBytes, context }: State): boolean {
-  const loops = func.body.ops.filter(({ name }) => name === "while");
+  const loops = bodyOfProgram(func).ops.filter(({ name }) => name === "while");
   const exchanges = exchangesApart(func);
   return loops.length === 1 && exchanges.length > 0 &&
     fitsShared(context.target, aligned(bytesApart(exchanges), SLOT_ALIGNMENT) + ringBytes);
 }
 
 /** How warp groups do the dots of a loop of boxes; what comes before it is done by the warps beside them too. */
-function chainOf({ func, context }: State, op: Op, before: readonly Op[]): ChainPlan | undefined {
+function chainOf(
+  { func, context }: State,
+  op: Op,
+  before: readonly Op[],
+  programs: OpOf<"while"> | undefined,
+): ChainPlan | undefined {
   const isAlone = func.maps.length > 0 && op.name === "while" && before.every(repeats) &&
     repeats(op);
-  const chain = isAlone ? planChain(func, op, context) : undefined;
+  const chain = isAlone ? planChain(func, op, context, programs) : undefined;
   return chain !== undefined && overlaps(chain) ? withVectors(chain, context) : chain;
-}
-
-/** Neither writes memory nor uses that of the block, so that warps beside the program's may do it too. */
-function repeats(op: Op): boolean {
-  const { effect } = rowOf(op);
-  if (effect !== "pure" && effect !== "read" && effect !== "control") return false;
-  if (op.name === "convert_layout") {
-    return conversionOf(op).kind !== "shared" || isBox(operandsOf(op).value);
-  }
-  if (op.name === "reduce") return !hasBlockBarrier(op);
-  return op.regions.every(({ ops }) => ops.every(repeats)) &&
-    (hasTrait(op, "avoidsShared") || hasTrait(op, "elementwise"));
 }
 
 /** Stores an operand in shared memory before its loop, and loads it there in every iteration. */

@@ -19,10 +19,9 @@
  */
 import { loopOf } from "../ir/flow.ts";
 import { newOp, type Op, type OpOf, type Region, type Value } from "../ir/func.ts";
-import { sourcesFirst } from "../ir/order.ts";
 import { must } from "../support/bug.ts";
 import { zip } from "../support/zip.ts";
-import { copySlice, parametersNeeded } from "./backward_slice.ts";
+import { addOuter, copySlice, parametersNeeded } from "./backward_slice.ts";
 import { ScheduleBuilder } from "./builder.ts";
 import { finishGroupDot, type GroupDot } from "./group_dot.ts";
 import { type AddressState, carry, type Iteration, type Plan } from "./prefetch.ts";
@@ -58,32 +57,6 @@ export function planPrograms(
   const entering = at(initial, carried.entering);
   if (parametersNeeded(program, [...outer, ...entering], false) === undefined) return undefined;
   return isCountFixed(loop, program) ? { programs, outer: [...outer] } : undefined;
-}
-
-/** Adds the values of the program that values of a region of its loop use. */
-function addOuter(
-  region: Region,
-  values: readonly Value[],
-  program: Region,
-  outer: Set<Value>,
-): void {
-  const inside = new Set(region.ops);
-  const around = new Set(program.ops);
-  const note = (value: Value): void => {
-    const isOuter = value.def === undefined
-      ? program.params.includes(value)
-      : around.has(value.def);
-    if (isOuter) outer.add(value);
-  };
-  const seen = new Set<Value>();
-  const isOutside = ({ def }: Value): boolean => def === undefined || !inside.has(def);
-  for (const value of values) {
-    note(value);
-    for (const one of sourcesFirst(value, (other) => seen.has(other) || isOutside(other))) {
-      seen.add(one);
-      one.def?.operands.forEach(note);
-    }
-  }
 }
 
 /** Whether the loop has as many iterations in every program of a block. */

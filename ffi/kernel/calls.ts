@@ -91,10 +91,10 @@ export class KernelCalls<Name extends string> {
         const launcher = loaded.launcher(instance).take(call, choice);
         this.#fill(launcher, instance);
         this.#use(stream, loaded);
-        const [x, y, z] = this.#grid;
-        const blocks = blocksOf(launcher, x, y, z, stream.device.info.multiprocessors);
-        if (isProfiled) profile = this.#profile(launcher.prepared, [blocks, y, z], stream);
-        else launcher.prepared.launch(blocks, y, z, stream.handle);
+        const blocks = blocksOf(launcher, this.#grid, stream.device.info.multiprocessors);
+        const [x, y, z] = blocks;
+        if (isProfiled) profile = this.#profile(launcher.prepared, blocks, stream);
+        else launcher.prepared.launch(x, y, z, stream.handle);
       } else if (isProfiled) {
         profile = emptyProfile(this.#model.name, this.#grid);
       }
@@ -308,8 +308,7 @@ export class KernelCalls<Name extends string> {
       return tensor === undefined || tensor === null ? [] : [{ tensor, isWritten }];
     });
     const { prepared } = launcher;
-    const [x, y, z] = this.#grid;
-    const blocks = blocksOf(launcher, x, y, z, stream.device.info.multiprocessors);
+    const [x, y, z] = blocksOf(launcher, this.#grid, stream.device.info.multiprocessors);
     return () => {
       for (const constant of constants) constant.use(stream, false);
       for (const { tensor, isWritten } of uses) {
@@ -317,7 +316,7 @@ export class KernelCalls<Name extends string> {
         if (tensor.disposed) tensor.address;
         tensor.buffer.use(stream, isWritten);
       }
-      prepared.launch(blocks, y, z, stream.handle);
+      prepared.launch(x, y, z, stream.handle);
     };
   }
 }

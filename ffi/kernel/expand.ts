@@ -285,7 +285,8 @@ function expandForm<Name extends string>(
   entry: string,
   [end, threads, sharedBytes, when, ...rest]: FormRow<Name>,
 ): FormFacts<Name> {
-  const maps = rest.flatMap((row) => row === "persistent" ? [] : [row]);
+  const maps = rest.flatMap((row) => typeof row === "string" ? [] : [row]);
+  const [first] = rest;
   const symbol = symbolOf(entry, end);
   const expandMap = (
     [param, extents, strides, box, swizzle, element]: MapRow<Name>,
@@ -304,7 +305,7 @@ function expandForm<Name extends string>(
     sharedBytes,
     when: expandConditions(when),
     maps: maps.map(expandMap),
-    ...maps.length < rest.length ? { persistent: true } : {},
+    ...typeof first === "string" ? { persistent: first === "persistent" ? "x" : first } : {},
   };
 }
 

@@ -130,12 +130,21 @@ export interface FormFacts<Name extends string = string> extends BlockFacts {
   readonly when: readonly Condition<Name>[];
   /** In the order of the parameters. */
   readonly maps: readonly TensorMapFacts<Name>[];
-  /**
-   * A block does several programs in turn, so that any number of blocks may be launched along the first axis of the grid.
-   * The number of programs along it is one more parameter, 32 bits after the maps.
-   */
-  readonly persistent?: true;
+  /** How a block does several programs in turn; absent: it does one. */
+  readonly persistent?: Persistence;
 }
+
+/**
+ * How blocks do several programs in turn. Numbers of 32 bits are then more parameters, after the maps.
+ *
+ * `x`: along the first axis of the grid, where any number of blocks may be launched. The parameter is the number of programs
+ * along it.
+ *
+ * `xyz`: along all axes. Any number of blocks may be launched, along the first axis alone. The parameters are the numbers of
+ * programs along x, y and z, and how far apart a block's programs are along each: the digits of the number of blocks,
+ * x the lowest.
+ */
+export type Persistence = "x" | "xyz";
 
 /** How the tensor map of a launch is made; numbers and lists begin with the innermost axis. */
 export interface TensorMapFacts<Name extends string = string> {

@@ -4,38 +4,39 @@ import { ArgumentError, LaunchError } from "../errors.ts";
 import { describeValue } from "../arguments/values.ts";
 import type { CallArguments } from "./call_arguments.ts";
 import { SIZES } from "./arithmetic.ts";
-import type { Condition, FormFacts } from "./facts.ts";
+import type { Condition, FormFacts, Persistence } from "./facts.ts";
 import type { MapSlot } from "./tensor_maps.ts";
-import type { FormChoice } from "./types.ts";
+import { takesTurns, turnsOf } from "./turns.ts";
+import type { FormChoice, Grid } from "./types.ts";
 
 /** Code on a device with an argument block of its own. */
 export interface Launcher {
   readonly prepared: PreparedLaunch;
   /** The argument block. */
   readonly view: DataView;
-  /** Where the number of programs lies in it, of code whose blocks do several in turn. */
-  readonly programsAt?: number;
+  /** Of code whose blocks do several programs in turn. */
+  readonly turns?: {
+    readonly persistent: Persistence;
+    /** Where the numbers that it takes lie in the argument block. */
+    readonly numbersAt: readonly number[];
+  };
 }
 
-/**
- * Blocks to launch along the first axis of the grid; code whose blocks do several programs gets their number from it. As
- * many blocks as the device runs at a time, one for each multiprocessor, or fewer that do as many programs each. Where
- * the grid has other axes, each program has a block: the axes share the multiprocessors.
- */
+/** Blocks to launch for a grid; code whose blocks do several programs gets its numbers. */
 export function blocksOf(
-  { view, programsAt }: Pick<Launcher, "view" | "programsAt">,
-  x: number,
-  y: number,
-  z: number,
+  { view, turns }: Pick<Launcher, "view" | "turns">,
+  grid: Grid,
   multiprocessors: number,
-): number {
-  if (programsAt === undefined) return x;
-  view.setUint32(programsAt, x, true);
-  if (y * z > 1) return x;
-  return Math.ceil(x / Math.ceil(x / Math.max(multiprocessors, 1)));
+): Grid {
+  if (turns === undefined) return grid;
+  const { blocks, numbers } = turnsOf(turns.persistent, grid, multiprocessors);
+  turns.numbersAt.forEach((at, i) => view.setUint32(at, numbers[i] ?? 0, true));
+  return blocks;
 }
 
 const NO_OFFSETS = "the driver does not say where its tensor maps go (before CUDA 12.4)";
+
+const NO_TURNS = "each block would do one program";
 
 /** A form with an argument block of its own. */
 export interface FormLauncher<Name extends string> extends Launcher {
@@ -45,6 +46,7 @@ export interface FormLauncher<Name extends string> extends Launcher {
 /** A form of an instance, loaded when a launch first meets its conditions. */
 export interface Form<Name extends string> {
   readonly facts: FormFacts<Name>;
+  readonly multiprocessors: number;
   /** Undefined where the driver does not report where the maps lie in the argument block. */
   launcher(): FormLauncher<Name> | undefined;
 }
@@ -77,10 +79,12 @@ export function takeForm<Name extends string>(
 /** What keeps a form from the launch in hand: a condition that does not hold, or something else, as a clause. */
 function problemOf<Name extends string>(
   { values }: CallArguments<Name>,
-  { facts, launcher }: Form<Name>,
+  { facts, multiprocessors, launcher }: Form<Name>,
 ): Condition<Name> | string | undefined {
   try {
     for (const condition of facts.when) if (!condition.holds(values)) return condition;
+    const grid = [values.gridX, values.gridY, values.gridZ] as const;
+    if (facts.persistent === "xyz" && !takesTurns(grid, multiprocessors)) return NO_TURNS;
     const loaded = launcher();
     if (loaded === undefined) return NO_OFFSETS;
     for (const map of loaded.maps) {

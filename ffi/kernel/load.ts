@@ -6,7 +6,7 @@ import type { KernelFunction } from "../module.ts";
 import type { ModuleVariable } from "../variable.ts";
 import type { ConstantBuffers } from "./constants.ts";
 import type { CallArguments } from "./call_arguments.ts";
-import type { BlockFacts, FormFacts, KernelFacts } from "./facts.ts";
+import type { BlockFacts, FormFacts, KernelFacts, Persistence } from "./facts.ts";
 import { type Form, type FormLauncher, type Launcher, noFormError, takeForm } from "./forms.ts";
 import { type LoadedImage, loadImage } from "./image.ts";
 import type { ArgumentLayout, InstanceModel } from "./model.ts";
@@ -14,10 +14,11 @@ import { parseEntryParameters } from "./ptx_entry.ts";
 import { POINTER_BYTES, SCALARS } from "./scalars.ts";
 import { type Encode, MapSlot, MapTable } from "./tensor_maps.ts";
 import { TENSOR_MAP_BYTES } from "../tensor_map.ts";
+import { TURN_NUMBERS } from "./turns.ts";
 import type { FormChoice } from "./types.ts";
 
-/** The number of programs. */
-const COUNT_BYTES = 4;
+/** Of a number that tells blocks of their programs. */
+const NUMBER_BYTES = 4;
 
 /** An entry or a form of an image, checked against what the wrapper says. */
 interface LoadedCode<Name extends string> {
@@ -27,8 +28,8 @@ interface LoadedCode<Name extends string> {
   readonly blocks: number;
   readonly parameterBytes: number;
   readonly maps: readonly { readonly table: MapTable<Name>; readonly offset: number }[];
-  /** Where the number of programs lies in the argument block, of code that takes it. */
-  readonly programsAt: number | undefined;
+  /** Of code whose blocks do several programs in turn. */
+  readonly turns: Launcher["turns"] | undefined;
 }
 
 /** The code of an instance with argument blocks that have one user. */
@@ -75,13 +76,14 @@ export class LoadedKernel<Name extends string> {
     const { target } = this.#image;
     const code = instance.facts.targets?.[target] ?? instance.facts;
     let plain: Launcher | undefined;
-    const { maxSharedBytes } = this.#image.module.device.info;
+    const { maxSharedBytes, multiprocessors } = this.#image.module.device.info;
     const forms = (code.forms ?? []).flatMap((facts): Form<Name>[] => {
       // The device may be a later one than the form was made for, with less shared memory.
       if (facts.sharedBytes > maxSharedBytes) return [];
       let launcher: FormLauncher<Name> | undefined;
       return [{
         facts,
+        multiprocessors,
         launcher: () => launcher ??= this.#newForm(instance, facts),
       }];
     });
@@ -101,7 +103,7 @@ export class LoadedKernel<Name extends string> {
   ): FormLauncher<Name> | undefined {
     const code = this.#load(instance, facts);
     if (code.maps.length < facts.maps.length) return undefined;
-    if (facts.persistent === true && code.programsAt === undefined) return undefined;
+    if (facts.persistent !== undefined && code.turns === undefined) return undefined;
     const launcher = this.#newLauncher(code);
     const { argumentBlock } = launcher.prepared;
     const maps = code.maps.map(({ table, offset }) =>
@@ -111,7 +113,7 @@ export class LoadedKernel<Name extends string> {
   }
 
   #newLauncher(code: LoadedCode<Name>): Launcher {
-    const { fn, block, blocks, parameterBytes, maps, programsAt } = code;
+    const { fn, block, blocks, parameterBytes, maps, turns } = code;
     const prepared = byPrograms(
       blocks,
       fn.prepare({
@@ -121,13 +123,13 @@ export class LoadedKernel<Name extends string> {
         parameterNames: [
           ...this.#facts.params.map(({ name }) => name),
           ...maps.map(({ table }) => `tensor map of ${table.facts.param}`),
-          ...programsAt === undefined ? [] : ["number of programs"],
+          ...turns?.numbersAt.map(() => "numbers of programs") ?? [],
         ],
       }),
     );
     const { buffer, byteOffset, byteLength } = prepared.argumentBlock;
     const view = new DataView(buffer, byteOffset, byteLength);
-    return programsAt === undefined ? { prepared, view } : { prepared, view, programsAt };
+    return turns === undefined ? { prepared, view } : { prepared, view, turns };
   }
 
   #load(
@@ -180,7 +182,7 @@ export class LoadedKernel<Name extends string> {
         const encode: Encode = (description) => module.device.enter().encodeTensorMap(description);
         return [{ table: new MapTable(map, encode), offset }];
       }),
-      programsAt: persistent === true ? mapParameters[maps.length]?.offset : undefined,
+      turns: persistent && turnsAt(persistent, mapParameters.slice(maps.length)),
     };
     this.#codes.set(symbol, code);
     return code;
@@ -198,7 +200,11 @@ export class LoadedKernel<Name extends string> {
         : SCALARS[layout.dtypes[position] ?? "int32"].bytes,
     }));
     // Wrappers do not determine where what follows is.
-    const more = [...maps.map(() => TENSOR_MAP_BYTES), ...persistent === true ? [COUNT_BYTES] : []];
+    const numbers = persistent === undefined ? 0 : TURN_NUMBERS[persistent];
+    const more = [
+      ...maps.map(() => TENSOR_MAP_BYTES),
+      ...Array.from({ length: numbers }, () => NUMBER_BYTES),
+    ];
     const expected = [
       ...own,
       ...more.map((bytes, index) => ({
@@ -216,6 +222,15 @@ export class LoadedKernel<Name extends string> {
       } instead of ${listed(expected)})`,
     );
   }
+}
+
+/** Where numbers of programs lie, by what the driver says of the parameters after the maps; undefined: it does not say. */
+function turnsAt(
+  persistent: Persistence,
+  parameters: readonly ParameterInfo[],
+): Launcher["turns"] | undefined {
+  const numbersAt = parameters.slice(0, TURN_NUMBERS[persistent]).map(({ offset }) => offset);
+  return numbersAt.length < TURN_NUMBERS[persistent] ? undefined : { persistent, numbersAt };
 }
 
 /** A launch whose grid counts programs. */

@@ -98,8 +98,11 @@ export type FormRow<Name extends string = string> = readonly [
   threads: number,
   sharedBytes: number,
   when: readonly ConditionRow<Name>[],
-  ...maps: readonly MapRow<Name>[] | readonly ["persistent", ...MapRow<Name>[]],
+  ...maps: readonly MapRow<Name>[] | readonly [PersistenceRow, ...MapRow<Name>[]],
 ];
+
+/** How blocks do several programs in turn: along the first axis of the grid, or along all. */
+export type PersistenceRow = "persistent" | "xyz";
 
 /** How a tensor map is made; its element type is the parameter's where it is absent. */
 export type MapRow<Name extends string = string> = readonly [

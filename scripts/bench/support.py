@@ -174,6 +174,17 @@ class TensorMap:
         return room if status == 0 else None
 
 
+def blocks_along_all(x, programs, most):
+    """Blocks that do programs along all axes in turn, as ffi/kernel/turns.ts counts them."""
+    turns = -(-programs // most)
+    if turns < x:
+        return programs
+    blocks = -(-programs // turns)
+    while blocks < most and math.gcd(blocks, x) > 1:
+        blocks += 1
+    return blocks
+
+
 class Code:
     """An entry of a cubin, or a faster form of one."""
 
@@ -181,7 +192,7 @@ class Code:
         self.symbol, self.threads, self.shared = facts["symbol"], facts["threads"], facts["sharedBytes"]
         self.conditions = [compile_expression(text) for text in facts.get("when", [])]
         self.maps = [TensorMap(plan) for plan in facts.get("maps", [])]
-        self.persistent = facts.get("persistent", False)
+        self.persistent = facts.get("persistent")
         self.function = ctypes.c_void_p()
         check(cuda.cuModuleGetFunction(ctypes.byref(self.function), module, self.symbol.encode()), "cuModuleGetFunction")
         if self.shared:
@@ -202,9 +213,13 @@ class Code:
     def launched(self, blocks):
         """The grid, and arguments after the maps: blocks of a persistent form do several programs in turn."""
         x, y, z = blocks
-        if not self.persistent:
+        if self.persistent is None:
             return blocks, []
         most = torch.cuda.get_device_properties().multi_processor_count
+        if self.persistent == "xyz":
+            count = blocks_along_all(x, x * y * z, most)
+            numbers = [x, y, z, count % x, count // x % y, count // x // y]
+            return [count, 1, 1], [ctypes.c_uint32(number) for number in numbers]
         return [x if y * z > 1 else -(-x // -(-x // most)), y, z], [ctypes.c_uint32(x)]
 
 
@@ -238,6 +253,8 @@ class Kernel:
     def code(self, names):
         """The first form for these arguments, else the entry; with pointers to its tensor maps."""
         for form in self.forms:
+            if form.persistent == "xyz" and form.launched(names["grid"])[0][0] == math.prod(names["grid"]):
+                continue
             maps = form.encode(names)
             if maps is not None:
                 return form, maps

@@ -47,10 +47,6 @@ function check(made: Compiled, type: Type, size: AttentionSize, causal: boolean)
   for (const entry of made.entries) {
     // The first configuration is not named.
     const bm = Number(/_BM(\d+)_/.exec(entry.symbol)?.[1] ?? (d === 64 ? 256 : 128));
-    const [o, lse] = [
-      encode(type, new Array<number>(batches * heads * m * d).fill(NaN)),
-      encode("float32", new Array<number>(batches * heads * m).fill(NaN)),
-    ];
     const strides = (prefix: string, count: number, rows: number): Arguments => ({
       [`s${prefix}b`]: long(count * rows * d),
       [`s${prefix}h`]: long(rows * d),
@@ -61,8 +57,6 @@ function check(made: Compiled, type: Type, size: AttentionSize, causal: boolean)
       Q: encode(type, inputs.q),
       K: encode(type, inputs.k),
       V: encode(type, inputs.v),
-      O: o,
-      Lse: lse,
       B: batches,
       H: heads,
       KH: keyHeads,
@@ -76,9 +70,12 @@ function check(made: Compiled, type: Type, size: AttentionSize, causal: boolean)
       causal: { bytes: 1, value: causal ? 1 : 0 },
       window: size.window ?? 0,
     };
-    const launch = { grid: [Math.ceil(m / bm), heads, batches] as const, args };
     for (const form of entry.forms ?? []) {
       count++;
+      const o = encode(type, new Array<number>(batches * heads * m * d).fill(NaN));
+      const lse = encode("float32", new Array<number>(batches * heads * m).fill(NaN));
+      const grid = [Math.ceil(m / bm), heads, batches] as const;
+      const launch = { grid, args: { ...args, O: o, Lse: lse } };
       assert(serves(form, launch), `${form.symbol} serves the launch`);
       runEntry(made, form, launch);
       const what = `${form.symbol} ${JSON.stringify(size)}${causal ? " causal" : ""}`;
@@ -122,7 +119,8 @@ for (const [type, d] of sampled(VARIANTS, 1)) {
     }
     const of = (m: number, n: number): AttentionSize => ({ batches: 2, heads: 1, m, n, d });
     const cases: readonly (readonly [AttentionSize, causal: boolean])[] = [
-      [of(1, 1), false],
+      // Blocks of code that does programs in turn do three.
+      [{ ...of(1, 1), heads: 4 }, false],
       [of(130, 300), false],
       [of(70, 256), true],
       // The first rows see nothing, those of the first block alone.

@@ -7,6 +7,7 @@ import type {
   CompiledEntry,
   EntryForm,
   MapElement,
+  Persistence,
   TensorMapPlan,
 } from "../../compiler/options.ts";
 import { must } from "../../compiler/support/bug.ts";
@@ -116,11 +117,11 @@ export function runEntry(
   entry: CompiledEntry | EntryForm,
   { grid, args }: Launch,
 ): void {
-  const { maps = [], persistent = false } = "maps" in entry ? entry : {};
-  const [x, y, z] = grid;
+  const { maps = [], persistent } = "maps" in entry ? entry : {};
+  const { blocks, numbers } = inTurn(persistent, grid);
   emulate(ptx, {
     kernel: entry.symbol,
-    grid: [persistent ? Math.ceil(x / 3) : x, y, z],
+    grid: blocks,
     block: [entry.threads, 1, 1],
     sharedBytes: entry.sharedBytes,
     args: [
@@ -134,8 +135,21 @@ export function runEntry(
             descriptionOf(map, args, must(addresses[params.indexOf(map.param)], "address")),
           ),
       })),
-      ...persistent ? [int(x)] : [],
+      ...numbers.map(int),
     ],
     budget: 1_000_000_000,
   });
+}
+
+/** Blocks that do three programs each where they may do several, and the parameters that tell them so. */
+function inTurn(
+  persistent: Persistence | undefined,
+  grid: Launch["grid"],
+): { readonly blocks: Launch["grid"]; readonly numbers: readonly number[] } {
+  const [x, y, z] = grid;
+  if (persistent === undefined) return { blocks: grid, numbers: [] };
+  if (persistent === "x") return { blocks: [Math.ceil(x / 3), y, z], numbers: [x] };
+  const count = Math.ceil(x * y * z / 3);
+  const row = Math.floor(count / x);
+  return { blocks: [count, 1, 1], numbers: [x, y, z, count % x, row % y, Math.floor(row / y)] };
 }

@@ -47,20 +47,12 @@ async function entryOf(a: Half, b: Half, options: RowsProductOptions = {}): Prom
   return profile.kernel;
 }
 
-Deno.test("blocksOf() launches as many blocks as there are multiprocessors, or fewer with as many programs each", () => {
+Deno.test("blocksOf() gives code whose blocks do several programs in turn its numbers", () => {
   const view = new DataView(new ArrayBuffer(16));
-  const launch = (programs: number, multiprocessors: number, y = 1): readonly number[] => {
-    const blocks = blocksOf({ view, programsAt: 8 }, programs, y, 1, multiprocessors);
-    return [blocks, view.getUint32(8, true)];
-  };
-  assertEquals(launch(2048, 132), [128, 2048]);
-  assertEquals(launch(132, 132), [132, 132]);
-  assertEquals(launch(133, 132), [67, 133]);
-  assertEquals(launch(5, 132), [5, 5]);
-  assertEquals(launch(300, 1), [1, 300]);
-  // Where the grid has more axes, each program has a block.
-  assertEquals(launch(300, 132, 2), [300, 300]);
-  assertEquals(blocksOf({ view }, 300, 1, 1, 132), 300);
+  const turns = { persistent: "x", numbersAt: [8] } as const;
+  assertEquals(blocksOf({ view, turns }, [2048, 1, 1], 132), [128, 1, 1]);
+  assertEquals(view.getUint32(8, true), 2048);
+  assertEquals(blocksOf({ view }, [300, 2, 1], 132), [300, 2, 1]);
 });
 
 Deno.test("a call takes the form that is for it, and `form` forbids or demands one", async () => {
