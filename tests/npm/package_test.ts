@@ -11,25 +11,35 @@ import { packKernels } from "../../scripts/npm/kernels.ts";
 import { packRunTime } from "../../scripts/npm/run_time.ts";
 import { readBlocks } from "../docs/blocks.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { install, must0, npmTest, run } from "../support/npm.ts";
+import { install, npmTest } from "../support/npm.ts";
+import { must0, run } from "../support/run_program.ts";
+import { sampled } from "../support/sampled.ts";
 import { newProject } from "../cli/support/new_project.ts";
 
 const PROJECT = new URL("./project/", import.meta.url);
 const README = new URL("../../README.md", import.meta.url).pathname;
 const PLATFORM = `${Deno.build.os}-${Deno.build.arch === "aarch64" ? "arm64" : "x64"}`;
-/** The packages of programs that need no script to be installed. */
-const NEWEST_NODE = `node-${PLATFORM}`;
-const BUN = `@oven/bun-${PLATFORM}`;
+/** Runtimes as packages that need no script to be installed. They are large: a run takes one of them. */
+const RUNTIMES = sampled([
+  { name: "the newest Node", from: `node-${PLATFORM}`, program: "node" },
+  { name: "Bun", from: `@oven/bun-${PLATFORM}`, program: "bun" },
+], 1);
+const TITLE =
+  `the npm packages install without scripts, compile, run and bundle, on the Node here, Deno and ${
+    RUNTIMES.map(({ name }) => name).join(" and ")
+  }`;
 
-npmTest("the npm packages install without scripts, compile, run and bundle", async (t) => {
+await npmTest(TITLE, async (t) => {
   const folder = await Deno.makeTempDir({ prefix: "tri-npm-" });
   try {
     const project = path.join(folder, "project");
     await Deno.mkdir(project);
     await installAll(project, await packAll(folder));
     const bin = (name: string): string => path.join(project, "node_modules/.bin", name);
-    const programIn = (name: string, program: string): string =>
-      path.join(project, "node_modules", name, "bin", program);
+    const installed = RUNTIMES.map(({ name, from, program }) => ({
+      name,
+      program: path.join(project, "node_modules", from, "bin", program),
+    }));
 
     await t.step("types are right under nodenext and bundler", async () => {
       await must0(project, bin("tsc"), "-p", ".");
@@ -48,8 +58,7 @@ npmTest("the npm packages install without scripts, compile, run and bundle", asy
 
     const programs: Readonly<Record<string, readonly string[]>> = {
       "the Node here": ["node"],
-      "the newest Node": [programIn(NEWEST_NODE, "node")],
-      "Bun": [programIn(BUN, "bun")],
+      ...Object.fromEntries(installed.map(({ name, program }) => [name, [program]])),
       "Deno": [Deno.execPath(), "run", "-A", "--quiet", "--node-modules-dir=manual"],
     };
     for (const [name, [program = "", ...flags]] of Object.entries(programs)) {
@@ -80,7 +89,7 @@ npmTest("the npm packages install without scripts, compile, run and bundle", asy
         await Deno.copyFile(new URL(name, PROJECT), path.join(project, name));
       }
       await must0(project, "node", "bundle.mjs", folder);
-      for (const [program = ""] of [programs["the Node here"] ?? [], programs["Bun"] ?? []]) {
+      for (const program of ["node", ...installed.map(({ program }) => program)]) {
         for (const name of ["esm.mjs", "cjs.cjs"]) {
           assertEquals(await run(folder, program, name), { code: 0, output: "5 7 9\n" }, name);
         }
@@ -119,7 +128,7 @@ async function installAll(project: string, tarballs: readonly string[]): Promise
   await Deno.writeTextFile(path.join(project, "package.json"), '{ "type": "module" }\n');
   const { esbuild, typescript } = config.imports;
   const tools = ["@types/node@20", ...[esbuild, typescript].map((it) => it.slice("npm:".length))];
-  await install(project, ...tarballs, ...tools, `${NEWEST_NODE}@latest`, `${BUN}@latest`);
+  await install(project, ...tarballs, ...tools, ...RUNTIMES.map(({ from }) => `${from}@latest`));
   for (const name of ["main.ts", "tsconfig.json", "tsconfig.bundler.json"]) {
     await Deno.copyFile(new URL(name, PROJECT), path.join(project, name));
   }

@@ -1,28 +1,6 @@
 /** npm for tests of what is published: they are skipped where there is no npm, or no registry. */
-import { assertEquals } from "./assert.ts";
-
-export interface Ran {
-  readonly code: number;
-  readonly output: string;
-}
-
-/** Runs a program; both outputs together. */
-export async function run(cwd: string, program: string, ...args: string[]): Promise<Ran> {
-  const { code, stdout, stderr } = await new Deno.Command(program, {
-    args,
-    cwd,
-    env: { NO_COLOR: "1" },
-  })
-    .output();
-  const decoder = new TextDecoder();
-  return { code, output: decoder.decode(stdout) + decoder.decode(stderr) };
-}
-
-/** Runs a program that has to end with 0. */
-export async function must0(cwd: string, program: string, ...args: string[]): Promise<void> {
-  const { code, output } = await run(cwd, program, ...args);
-  assertEquals(code, 0, `${program} ${args.join(" ")}\n${output}`);
-}
+import { must0, run } from "./run_program.ts";
+import { isOneRunIn } from "./sampled.ts";
 
 /** Installs packages, or what package.json of the folder names, without running their scripts. */
 export async function install(folder: string, ...packages: string[]): Promise<void> {
@@ -30,7 +8,7 @@ export async function install(folder: string, ...packages: string[]): Promise<vo
   await must0(folder, "npm", "install", ...flags, ...packages);
 }
 
-async function reason(): Promise<string | undefined> {
+async function missing(): Promise<string | undefined> {
   try {
     const { code } = await run(".", "npm", "view", "typescript", "version");
     return code === 0 ? undefined : "npm's registry does not answer";
@@ -39,13 +17,16 @@ async function reason(): Promise<string | undefined> {
   }
 }
 
-const skipped = await reason();
-
-/** A test that needs npm and its registry. */
-export function npmTest(title: string, fn: (t: Deno.TestContext) => Promise<void>): void {
+/** A test that needs npm and its registry; one run in so many tries it. */
+export async function npmTest(
+  title: string,
+  fn: (t: Deno.TestContext) => Promise<void>,
+  runs = 1,
+): Promise<void> {
+  const why = isOneRunIn(runs, title.length) ? await missing() : `one run in ${runs} tries it`;
   Deno.test({
-    name: skipped === undefined ? title : `${title} [skipped: ${skipped}]`,
-    ignore: skipped !== undefined,
+    name: why === undefined ? title : `${title} [skipped: ${why}]`,
+    ignore: why !== undefined,
     fn,
   });
 }

@@ -25,6 +25,11 @@ export function sampled<T>(list: readonly T[], count: number, salt = 0): readonl
   return TAKES_ALL ? list : shuffled(list, salt).slice(0, count);
 }
 
+/** Whether this is the run of so many that tries what takes long and seldom changes. */
+export function isOneRunIn(runs: number, salt = 0): boolean {
+  return sampled(Array.from({ length: runs }, (_, run) => run), 1, salt)[0] === 0;
+}
+
 /** Half of a list, of which each has the same text or code; or all. */
 export function halfOf<T>(list: readonly T[], salt = 0): readonly T[] {
   return sampled(list, Math.ceil(list.length / 2), salt);

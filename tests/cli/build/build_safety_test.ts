@@ -38,8 +38,8 @@ Deno.test("tri build may write where the sources lie, above them and below them"
       "--allow-run",
       "--allow-env",
     ];
-    const build = (): Promise<TriResult> => shop.tri(args, { ...shop.options, permissions });
-    const { code, stderr } = await build();
+    const build = (): Promise<TriResult> => shop.tri(args, shop.options);
+    const { code, stderr } = await shop.tri(args, { ...shop.options, permissions });
     assertEquals(code, 0, stderr);
     assertStringIncludes(stderr, "built 2 sources");
     assertEquals(

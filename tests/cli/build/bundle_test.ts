@@ -12,7 +12,7 @@ import {
 import { type Platform, PLATFORMS } from "../../../cli/words/options.ts";
 import { sha256 } from "../../../cli/files/hash.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
-import { sampled } from "../../support/sampled.ts";
+import { isOneRunIn } from "../../support/sampled.ts";
 import { REAL_MAIN, Workspace } from "../support/tri_process.ts";
 
 const kernel = (name: string, operator: string): string =>
@@ -122,7 +122,7 @@ Deno.test("a kernel that a program does not use vanishes with its image when a b
 });
 
 /** To compile esbuild takes longer than all other tests of this file. */
-const [triesWasm = true] = sampled([true, false, false], 1);
+const triesWasm = isOneRunIn(3);
 
 Deno.test({
   name: `bundleWith() gives the same bytes in WebAssembly, where no program may be started${
