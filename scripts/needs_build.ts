@@ -7,6 +7,15 @@ const ROOT = new URL("../", import.meta.url);
 const BUILT = /["'`](?:\.\.?\/)+generated\//;
 const IMPORT = /(?:\bfrom|\bimport) ?\(?\s*"(\.\.?\/[^"]+\.ts)"/g;
 
+/** What a file names, read once for all suites. */
+interface Named {
+  readonly isBuilt: boolean;
+  /** URLs of modules. */
+  readonly imports: readonly string[];
+}
+
+const files = new Map<string, Named>();
+
 /** Whether the tests at a path, or modules that they import, name files of generated/. */
 export function needsBuild(path: string): boolean {
   const seen = new Set<string>();
@@ -14,13 +23,23 @@ export function needsBuild(path: string): boolean {
   for (let url = waiting.pop(); url !== undefined; url = waiting.pop()) {
     if (seen.has(url)) continue;
     seen.add(url);
-    const text = readOr(new URL(url), "");
-    if (BUILT.test(text)) return true;
-    for (const [, specifier = ""] of text.matchAll(IMPORT)) {
-      waiting.push(new URL(specifier, url).href);
-    }
+    const { isBuilt, imports } = namedBy(url);
+    if (isBuilt) return true;
+    waiting.push(...imports);
   }
   return false;
+}
+
+function namedBy(url: string): Named {
+  let found = files.get(url);
+  if (found === undefined) {
+    const text = readOr(new URL(url), "");
+    const imports = [...text.matchAll(IMPORT)].map(([, specifier = ""]) =>
+      new URL(specifier, url).href
+    );
+    files.set(url, found = { isBuilt: BUILT.test(text), imports });
+  }
+  return found;
 }
 
 /** Imports in texts of tests lead nowhere. */
