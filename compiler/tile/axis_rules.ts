@@ -69,7 +69,11 @@ type Of = (value: Value) => AxisInfo;
 export type Rule<N extends TileOp> = (op: OpOf<N>, of: Of) => AxisInfo;
 type OrderOp = Exclude<ComparisonOp, "eq" | "ne">;
 
-const axes = (value: Value): number[] => Array.from({ length: rank(value) }, (_, axis) => axis);
+/** By rank; rules ask for the axes of every value several times. */
+const AXES: (readonly number[])[] = [];
+
+const axes = (value: Value): readonly number[] =>
+  AXES[rank(value)] ??= Array.from({ length: rank(value) }, (_, axis) => axis);
 
 /** a + b, pointer + count (scale: bytes per element of the pointer), a - b (contiguous only on the left). */
 function additive(
