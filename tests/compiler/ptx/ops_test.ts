@@ -157,7 +157,8 @@ ptxasTest("PTX_OPS has forms that ptxas refuses in the version before", async ()
 ptxasTest(
   "PTX_OPS has forms whose modifiers and operands ptxas takes in any combination",
   async () => {
-    const combined = fc.sample(anySample, TAKES_ALL ? 6000 : 1500).flatMap((instruction): Sample[] => {
+    const drawn = fc.sample(anySample, TAKES_ALL ? 6000 : 1500);
+    const combined = drawn.flatMap((instruction): Sample[] => {
       const match = matchInstruction(instruction);
       return typeof match === "string"
         ? []
