@@ -90,7 +90,7 @@ Deno.test({
       const file = `vscode-remote://127.0.0.1:${port}${path}/project/a.tc`;
       const payload = encodeURIComponent(JSON.stringify([["openFile", file]]));
       const address = `http://127.0.0.1:${port}/?folder=${path}/project&payload=${payload}`;
-      await isServing(port);
+      await isServing(port, editor);
       await page.goto(address, "document.querySelector('.view-lines .mtk1') !== null");
       // The activity bar has the view of the debugger, and that the button that starts it.
       await click(page, ".action-label.codicon-run-view-icon");
@@ -102,8 +102,7 @@ Deno.test({
       assert(said.includes("rm: int[32], held in a register"), said);
     } finally {
       await page.close();
-      editor.kill("SIGTERM");
-      await editor.status;
+      await end(editor);
     }
   },
   // Sockets of the browser end with it.
@@ -111,8 +110,10 @@ Deno.test({
   sanitizeResources: false,
 });
 
-async function isServing(port: number): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt++) {
+async function isServing(port: number, editor: Deno.ChildProcess): Promise<void> {
+  let hasEnded = false;
+  void editor.status.then(() => hasEnded = true);
+  for (let attempt = 0; attempt < 600 && !hasEnded; attempt++) {
     try {
       const response = await fetch(`http://127.0.0.1:${port}/healthz`);
       await response.body?.cancel();
@@ -122,4 +123,14 @@ async function isServing(port: number): Promise<void> {
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
+  throw new Error(`code-server ${hasEnded ? "ended" : "does not answer"}: ${node} ${server}`);
+}
+
+async function end(editor: Deno.ChildProcess): Promise<void> {
+  try {
+    editor.kill("SIGTERM");
+  } catch {
+    // It has ended by itself.
+  }
+  await editor.status;
 }
