@@ -21,8 +21,8 @@ const OPTIONS: ts.CompilerOptions = {
   removeComments: false,
 };
 
-/** TypeScript text to JavaScript and declarations. */
-export function toJavaScript(text: string): JavaScriptModule {
+/** TypeScript text to JavaScript and declarations, of which Deno finds those that the module names: `NAME.d.ts`. */
+export function toJavaScript(text: string, name: string): JavaScriptModule {
   const { outputText: module } = ts.transpileModule(text, { compilerOptions: OPTIONS });
   const { outputText: declarations, diagnostics = [] } = ts.transpileDeclaration(text, {
     compilerOptions: OPTIONS,
@@ -32,7 +32,8 @@ export function toJavaScript(text: string): JavaScriptModule {
   if (first !== undefined) {
     bug(`No declarations: ${ts.flattenDiagnosticMessageText(first.messageText, " ")}`);
   }
-  return { module, declarations };
+  const types = `./${encodeURIComponent(name)}.d.ts`;
+  return { module: `// @ts-self-types="${types}"\n${module}`, declarations };
 }
 
 /**

@@ -49,8 +49,8 @@ async function javascriptModules(
   sourcePath: string,
 ): Promise<ReadonlyMap<string, string>> {
   const { declarationMap, toJavaScript } = await import("./javascript.ts");
-  const { module, declarations } = toJavaScript(typescript);
   const base = stem.slice(stem.lastIndexOf("/") + 1);
+  const { module, declarations } = toJavaScript(typescript, base);
   const map = declarationMap(
     declarations,
     definitionsOf(kernels, exports),
@@ -73,7 +73,7 @@ export async function generateIndex(
   const typescript = printModule(buildIndex(modules, options.javascript ? ".js" : ".ts"));
   if (!options.javascript) return new Map([[".ts", typescript]]);
   const { toJavaScript } = await import("./javascript.ts");
-  const { module, declarations } = toJavaScript(typescript);
+  const { module, declarations } = toJavaScript(typescript, "mod");
   return new Map([[".js", module], [".d.ts", declarations]]);
 }
 

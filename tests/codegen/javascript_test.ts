@@ -24,6 +24,7 @@ Deno.test("generateWrapper() writes JavaScript with declarations and a map", asy
   const modules = await javascript();
   assertEquals([...modules.keys()], [".js", ".d.ts", ".d.ts.map"]);
   const code = must(modules.get(".js"), "the module");
+  assert(code.startsWith('// @ts-self-types="./transpose.d.ts"\n'), "Deno finds the types");
   assertStringIncludes(code, "export const transpose = /* @__PURE__ */ wrapKernel(TRANSPOSE);");
   assertStringIncludes(code, "/** Transposes a matrix");
   assert(!/satisfies|interface|: TransposeKernel/.test(code), "no types are left");
