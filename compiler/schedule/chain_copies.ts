@@ -4,24 +4,16 @@
  * several programs in turn, the thread goes on to the next one while results of this one are computed and stored.
  */
 import { loopOf } from "../ir/flow.ts";
-import { newOp, newValue, type OpOf, type Region, type Value } from "../ir/func.ts";
+import { newOp, newValue, type Value } from "../ir/func.ts";
 import { must } from "../support/bug.ts";
 import { zip } from "../support/zip.ts";
-import { copySlice, parametersNeeded } from "./backward_slice.ts";
+import { parametersNeeded } from "./backward_slice.ts";
+import { type CopiedLoop, type Copier, copyLoop, pick } from "./beside_loop.ts";
 import { ScheduleBuilder } from "./builder.ts";
-import {
-  lastPosition,
-  nextPosition,
-  nextTurn,
-  type Position,
-  positionOfTurn,
-  positionValues,
-} from "./chain_dots.ts";
+import { nextTurn, positionOfTurn } from "./chain_dots.ts";
 import { type ChainPlan, ringOf, type Rings, type TensorBox, vectorsBeside } from "./chain_plan.ts";
-import { type AddressState, copyOfIteration, firstIteration } from "./prefetch.ts";
-
-/** Gives what takes the place of a value. */
-type Copier = (value: Value) => Value;
+import { copyOfIteration, firstIteration } from "./prefetch.ts";
+import { lastPosition, nextPosition, type Position, positionValues } from "./ring_position.ts";
 
 /** All copies of a block. */
 export function produceBoxes(plan: ChainPlan, rings: Rings, build: ScheduleBuilder): void {
@@ -41,7 +33,7 @@ export function produceBoxes(plan: ChainPlan, rings: Rings, build: ScheduleBuild
     initial: pick(loopOf(programs.loop).initial, programs.carried.entering),
     known: new Map(),
   };
-  copyLoop(plan, build, around, [zero, ...positionValues(start)], (inside, copyOf, values) => {
+  copyLoop(build, around, [zero, ...positionValues(start)], (inside, copyOf, values) => {
     const turn = must(values[0], "number of a program");
     const at = positionOfTurn(inside, turn);
     for (const box of outside) refillBox(plan, rings, inside, box, at, copyOf);
@@ -63,65 +55,12 @@ function produceIterations(
 ): Position {
   const { loop, carried } = plan;
   const copied: CopiedLoop = { loop, carried, initial, known };
-  const end = copyLoop(plan, build, copied, positionValues(start), (inside, copyOf, values) => {
+  const end = copyLoop(build, copied, positionValues(start), (inside, copyOf, values) => {
     const at = lastPosition(values);
     refillRings(plan, rings, inside, at, copyOf);
     return positionValues(nextPosition(inside, plan, at));
   });
   return lastPosition(end);
-}
-
-const pick = (values: readonly Value[], indices: readonly number[]): Value[] =>
-  indices.map((i) => must(values[i], "carried value"));
-
-/** A loop of which a part is copied. */
-interface CopiedLoop {
-  readonly loop: OpOf<"while">;
-  /** The part of what it carries. */
-  readonly carried: AddressState;
-  readonly initial: readonly Value[];
-  /** What replaces values from outside of it. */
-  readonly known: ReadonlyMap<Value, Value>;
-}
-
-/** A loop with as many iterations as another one, which carries more values: gives these after it. */
-function copyLoop(
-  { func }: ChainPlan,
-  build: ScheduleBuilder,
-  { loop, carried, initial, known }: CopiedLoop,
-  more: readonly Value[],
-  iterate: (inside: ScheduleBuilder, copyOf: Copier, values: readonly Value[]) => Value[],
-): readonly Value[] {
-  const original = loopOf(loop);
-  const { span } = loop;
-  const fresh = (values: readonly Value[]): Value[] =>
-    values.map(({ type }) => newValue(func, type));
-
-  const entering = pick(original.test.params, carried.entering);
-  const [tested, beside] = [fresh(entering), fresh(more)];
-  const test = new ScheduleBuilder(func, [], span);
-  const inTest = new Map([...known, ...zip(entering, tested)]);
-  const copyTest = copySlice(func, original.test, inTest, test.out);
-  const leaving = pick(original.leaving, carried.leaving).map(copyTest);
-  test.effect("condition", [copyTest(original.continues), ...leaving, ...beside]);
-
-  const params = pick(original.body.params, carried.leaving);
-  const [state, values] = [fresh(params), fresh(more)];
-  const body = new ScheduleBuilder(func, [], span);
-  const inBody = new Map([...known, ...zip(params, state)]);
-  const copyBody = copySlice(func, original.body, inBody, body.out, body.true());
-  const after = iterate(body, copyBody, values);
-  const next = pick(original.repeated, carried.entering).map(copyBody);
-  body.effect("yield", [...next, ...after]);
-
-  const results = [...leaving, ...more].map(({ type }) => type);
-  const regions: Region[] = [
-    { params: [...tested, ...beside], ops: test.out },
-    { params: [...state, ...values], ops: body.out },
-  ];
-  const made = newOp(func, "while", [...initial, ...more], results, span, {}, regions);
-  build.out.push(made);
-  return made.results.slice(leaving.length);
 }
 
 /** Whether memory says where the boxes of an iteration are. */

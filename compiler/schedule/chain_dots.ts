@@ -2,7 +2,6 @@
 import { loopOf } from "../ir/flow.ts";
 import { newOp, type Op, type OpOf, type Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
-import { scalarType } from "../ir/types.ts";
 import { replaceUses } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import { ScheduleBuilder } from "./builder.ts";
@@ -16,24 +15,7 @@ import {
   type TensorBox,
 } from "./chain_plan.ts";
 import { carry } from "./prefetch.ts";
-
-/** Where an iteration is in the rings: its slot, and the parity of the slot's phase. */
-export interface Position {
-  readonly slot: Value;
-  readonly parity: Value;
-}
-
-/** The position of the next iteration. */
-export function nextPosition(
-  build: ScheduleBuilder,
-  { slots }: ChainPlan,
-  { slot, parity }: Position,
-): Position {
-  const after = build.advance(slot, slots);
-  const flipped = build.value("xor", [parity, build.int(1)], parity.type);
-  const isFirst = build.value("eq", [after, build.int(0)], scalarType("bool"));
-  return { slot: after, parity: build.value("select", [isFirst, flipped, parity], parity.type) };
-}
+import { lastPosition, nextPosition, type Position, positionValues } from "./ring_position.ts";
 
 /** Where the n-th program of a block is in the two slots of boxes from outside of its loop. */
 export function positionOfTurn(build: ScheduleBuilder, turn: Value): Position {
@@ -179,14 +161,6 @@ function multiplyOnce(plan: ChainPlan, rings: Rings, at: Position): ScheduleBuil
   replaceUses(func, replaced);
   for (const op of build.out) replaceOperands(op, replaced);
   return build;
-}
-
-export const positionValues = ({ slot, parity }: Position): Value[] => [slot, parity];
-
-/** The position that values end with. */
-export function lastPosition(values: readonly Value[]): Position {
-  const [slot, parity] = values.slice(-2);
-  return { slot: must(slot, "slot"), parity: must(parity, "phase") };
 }
 
 /** Operations in the place of a loop, and where the rings are after them. */

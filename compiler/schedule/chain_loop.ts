@@ -28,14 +28,7 @@ import type { Op, Value } from "../ir/func.ts";
 import { must } from "../support/bug.ts";
 import { ScheduleBuilder } from "./builder.ts";
 import { produceBoxes } from "./chain_copies.ts";
-import {
-  lastPosition,
-  nextTurn,
-  type Position,
-  positionOfTurn,
-  positionValues,
-  type Rewritten,
-} from "./chain_dots.ts";
+import { nextTurn, positionOfTurn, type Rewritten } from "./chain_dots.ts";
 import {
   type ChainPlan,
   type ChainPrograms,
@@ -46,6 +39,7 @@ import {
 import { multiplyGuarded } from "./guarded_loop.ts";
 import { overlapChain } from "./overlapped_chain.ts";
 import { carry } from "./prefetch.ts";
+import { lastPosition, type Position, positionValues } from "./ring_position.ts";
 import { multiplyChain } from "./rotated_chain.ts";
 
 /** A chain in place of its loop; what comes before it is before the loop over programs, where there is one. */

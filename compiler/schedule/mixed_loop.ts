@@ -13,7 +13,8 @@
  *     }
  *     wait for all dots and copies; barrier; end the barriers
  *
- * Threads then compute the places of one operand only, and half of the copies take none of their instructions.
+ * Threads then compute the places of one operand only, and half of the copies take none of their instructions. Where a warp
+ * beside the program's can start the boxes, mixed_beside.ts has the loop.
  */
 import type { Func, Op, OpOf, Value } from "../ir/func.ts";
 import { must } from "../support/bug.ts";
@@ -26,11 +27,11 @@ import type { LoadedOperand } from "./staged_operand.ts";
 import { setBoxes, startBoxes, type TensorOperand } from "./tensor_loop.ts";
 
 /** Slots of dots that may be under way while copies are started. */
-const BUSY = 2;
+export const BUSY = 2;
 
-type MixedOperand = TensorOperand | LoadedOperand;
+export type MixedOperand = TensorOperand | LoadedOperand;
 
-const isBoxed = (operand: MixedOperand): operand is TensorOperand => "copied" in operand;
+export const isBoxed = (operand: MixedOperand): operand is TensorOperand => "copied" in operand;
 
 /** The dot of a loop, if one of its operands is a box and the other one is gathered, both in group layouts. */
 export function planMixedDot(

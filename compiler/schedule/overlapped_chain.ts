@@ -32,18 +32,15 @@ import { type Branch, copySide, replacing, type Side, takesSide } from "./branch
 import { ScheduleBuilder } from "./builder.ts";
 import {
   ChainDots,
-  lastPosition,
-  nextPosition,
   operandsIn,
   plansByDot,
-  type Position,
-  positionValues,
   replaceOperands,
   type Rewritten,
 } from "./chain_dots.ts";
 import { type ChainDot, type ChainPlan, ringOf, type Rings, vectorsBeside } from "./chain_plan.ts";
 import { type EarlyWork, earlyWork } from "./early_work.ts";
 import { carry } from "./prefetch.ts";
+import { lastPosition, nextPosition, type Position, positionValues } from "./ring_position.ts";
 
 /** Dots with which starting them early pays; of two, rotated_chain.ts starts one an iteration earlier. */
 const LEAST_DOTS = 3;

@@ -24,6 +24,7 @@ import type { AddressState, Plan, PrefetchedOperand } from "./prefetch.ts";
 import type { TargetContext } from "../tile/pass.ts";
 import type { LoadedOperand, StagedOperand } from "./staged_operand.ts";
 import { planSlices } from "./dot_slices.ts";
+import { pipelineMixedBeside } from "./mixed_beside.ts";
 import { pipelineMixedDot, planMixedDot } from "./mixed_loop.ts";
 import {
   BARRIER_BYTES,
@@ -44,10 +45,10 @@ import {
 export interface PipelinedLoop {
   readonly staged: readonly StagedOperand[];
   readonly slots: number;
-  /** The slots have barriers of their own. */
-  readonly hasBarriers?: true;
-  /** The operations that replace the loop; a buffer for each staged operand. */
-  rewrite(buffers: readonly Value[], barriers?: Value): Op[];
+  /** Barriers of each slot; none if absent. */
+  readonly slotBarriers?: 1 | 2;
+  /** The operations that replace the loop; a buffer for each staged operand, and one for each of a slot's barriers. */
+  rewrite(buffers: readonly Value[], barriers: readonly Value[]): Op[];
   /** The same for a loop whose copies run on into the next program of a block. */
   readonly across?: (buffers: readonly Value[], barriers: Value) => AcrossPrograms;
 }
@@ -60,13 +61,21 @@ const DEFAULT_STAGES = 3;
 /** The same for warp groups, whose dots keep a slot longer. */
 export const GROUP_STAGES = 4;
 
+/** What is around a loop. */
+export interface Around {
+  /** The loop over programs that it is in. */
+  readonly programs: OpOf<"while"> | undefined;
+  /** Warps beside the program's can do what comes before it too. */
+  readonly isFirst: boolean;
+}
+
 /** How to pipeline a loop; undefined where nothing can be prefetched. */
 export function pipelineLoop(
   func: Func,
   loop: OpOf<"while">,
   candidates: readonly StagedOperand[],
   context: TargetContext,
-  programs: OpOf<"while"> | undefined,
+  { programs, isFirst }: Around,
 ): PipelinedLoop | undefined {
   const numStages = stagesOf(loop, context);
   if (candidates.length === 0 || numStages === 1 || hasEffects(loop)) return undefined;
@@ -79,7 +88,7 @@ export function pipelineLoop(
   if (staged.length === 0) return undefined;
   const carried = stateOf(loop, staged);
   if (carried === undefined) return undefined;
-  const mixed = pipelineByBothCopies(func, loop, candidates, staged, context);
+  const mixed = pipelineByBothCopies(func, loop, candidates, staged, { context, isFirst });
   if (mixed !== undefined) return mixed;
   const isAsync = context.target.asyncCopies &&
     staged.every((operand) => isCopyable(operand, context.axisInfo()));
@@ -135,9 +144,9 @@ function pipelineByTensorCopies(
   const slots = slotsFor(context, bytes, stagesOf(loop, context) ?? GROUP_STAGES);
   if (slots < LEAST_TENSOR_SLOTS) return undefined;
   const plan = { func, loop, staged, carried, slots };
-  const rewrite = (buffers: readonly Value[], barriers?: Value): Op[] =>
+  const rewrite: PipelinedLoop["rewrite"] = (buffers, [barriers]) =>
     pipelineTensorDot({ ...plan, buffers }, group, must(barriers, "barriers"));
-  const pipelined: PipelinedLoop = { staged, slots, hasBarriers: true, rewrite };
+  const pipelined: PipelinedLoop = { staged, slots, slotBarriers: 1, rewrite };
   const ring = programs && planPrograms(loop, staged, carried, programs);
   return ring === undefined ? pipelined : {
     ...pipelined,
@@ -152,7 +161,7 @@ function pipelineByBothCopies(
   loop: OpOf<"while">,
   candidates: readonly StagedOperand[],
   loaded: readonly LoadedOperand[],
-  context: TargetContext,
+  { context, isFirst }: Pick<Around, "isFirst"> & { readonly context: TargetContext },
 ): PipelinedLoop | undefined {
   const boxed = boxedOperands(func, loop, candidates);
   if (boxed.length === 0) return undefined;
@@ -162,13 +171,37 @@ function pipelineByBothCopies(
   const carried = group && stateOf(loop, group.staged);
   if (group === undefined || carried === undefined) return undefined;
   const { staged } = group;
-  const bytes = staged.reduce((sum, operand) => sum + operand.bytes, BARRIER_BYTES);
+  const carriedFor = (operand: PrefetchedOperand): AddressState =>
+    must(stateOf(loop, [operand]), "state of one of two operands");
+  const isBeside = isFirst && gathered.every((operand) => hasScalars(loop, carriedFor(operand)));
+  const slotBarriers = isBeside ? 2 : 1;
+  const barrierBytes = slotBarriers * BARRIER_BYTES;
+  const bytes = staged.reduce((sum, operand) => sum + operand.bytes, barrierBytes);
   const slots = slotsFor(context, bytes, stagesOf(loop, context) ?? GROUP_STAGES);
   if (slots < LEAST_SLOTS) return undefined;
   const plan = { func, loop, staged, carried, slots };
-  const rewrite = (buffers: readonly Value[], barriers?: Value): Op[] =>
-    pipelineMixedDot({ ...plan, buffers }, group, must(barriers, "barriers"));
-  return { staged, slots, hasBarriers: true, rewrite };
+  const rewrite: PipelinedLoop["rewrite"] = (buffers, [full, empty]) => {
+    const barriers = must(full, "barriers");
+    return empty === undefined
+      ? pipelineMixedDot({ ...plan, buffers }, group, barriers)
+      : pipelineMixedBeside(
+        { ...plan, buffers },
+        group,
+        { full: barriers, empty },
+        carriedFor,
+        context.numWarps,
+      );
+  };
+  return { staged, slots, slotBarriers, rewrite };
+}
+
+/**
+ * Whether a loop carries no tiles for its copies. Where each thread carries the places of its elements, as those of pixels,
+ * what the loop takes is their computation: a warp beside the program's is no gain there (tests/gpu/RESULTS.md).
+ */
+function hasScalars(loop: OpOf<"while">, { entering }: AddressState): boolean {
+  const { params } = loopOf(loop).test;
+  return entering.every((index) => params[index]?.type.shape.length === 0);
 }
 
 /** As many slots of so many bytes as are wanted, or fit. */

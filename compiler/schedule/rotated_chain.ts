@@ -28,18 +28,15 @@ import { type Branch, copySide, replacing, type Side, takesSide } from "./branch
 import { ScheduleBuilder } from "./builder.ts";
 import {
   ChainDots,
-  lastPosition,
   multiplyInLoop,
-  nextPosition,
   operandsIn,
   plansByDot,
-  type Position,
-  positionValues,
   replaceOperands,
   type Rewritten,
 } from "./chain_dots.ts";
 import type { ChainDot, ChainPlan, Rings } from "./chain_plan.ts";
 import { copyOps } from "../ir/copy_ops.ts";
+import { lastPosition, nextPosition, type Position, positionValues } from "./ring_position.ts";
 
 interface Rotation {
   /** The dot that is done an iteration later, and the place of its sum among what the loop carries. */

@@ -26,6 +26,8 @@ interface RingPosition {
 interface RingSteps {
   /** Slots of dots that may be under way while copies are started. */
   readonly busy: number;
+  /** Makes the barriers ready in place of {@linkcode readyBarriers}. */
+  readonly ready?: (build: ScheduleBuilder) => void;
   /** Starts the copies of an iteration; gives the one after it. */
   readonly copy: (build: ScheduleBuilder, iteration: Iteration, slot: Value) => Iteration;
   /** What takes the place of the dot, with the copies of an iteration; gives the one after that. */
@@ -34,6 +36,8 @@ interface RingSteps {
     at: RingPosition,
     iteration: Iteration,
   ) => Iteration;
+  /** Barriers that end with those of the copies. */
+  readonly others?: readonly Value[];
   /** Waits, after all dots, until no thread needs the slots. */
   readonly finish: (build: ScheduleBuilder) => void;
 }
@@ -43,12 +47,13 @@ export function pipelineRing(
   plan: Plan,
   dot: OpOf<"dot">,
   barriers: Value,
-  { busy, copy, multiply, finish }: RingSteps,
+  { busy, ready, copy, multiply, others = [], finish }: RingSteps,
 ): Op[] {
   const { func, loop, slots } = plan;
   const { body } = loopOf(loop);
   const before = new ScheduleBuilder(func, [], loop.span);
-  readyBarriers(before, barriers);
+  if (ready === undefined) readyBarriers(before, barriers);
+  else ready(before);
   let ahead = firstIteration(plan, before);
   for (let slot = 0; slot < slots - busy; slot++) ahead = copy(before, ahead, before.int(slot));
 
@@ -70,7 +75,9 @@ export function pipelineRing(
   const after = new ScheduleBuilder(func, [], loop.span);
   after.effect("wait_dots", [], { pending: 0 });
   finish(after);
-  after.once(after.true(), (inside) => inside.effect("mbarrier_end", [barriers]));
+  after.once(after.true(), (inside) => {
+    for (const ended of [barriers, ...others]) inside.effect("mbarrier_end", [ended]);
+  });
   return [...before.out, loop, ...after.out];
 }
 

@@ -156,7 +156,10 @@ function pipelineLoops(
         : []
     ) ?? [];
     const loop = op.name === "while"
-      ? pipelineLoop(state.func, op, staged, state.context, programs)
+      ? pipelineLoop(state.func, op, staged, state.context, {
+        programs,
+        isFirst: region === state.func.body && out.every(repeats),
+      })
       : undefined;
     const across = loop?.across;
     const isQuiet = (across === undefined ? op : programs ?? op).regions.every(avoidsShared);
@@ -166,12 +169,12 @@ function pipelineLoops(
       offset += aligned(operand.bytes) * loop.slots;
       return buffer;
     });
-    const barriers = loop?.hasBarriers === true
-      ? addBarriers(state, loop.slots, offset, op.span)
-      : undefined;
-    if (barriers !== undefined) {
-      offset += aligned(must(loop, "loop").slots * BARRIER_BYTES);
-    }
+    const slots = loop?.slots ?? 0;
+    const barriers = Array.from({ length: loop?.slotBarriers ?? 0 }, () => {
+      const added = addBarriers(state, slots, offset, op.span);
+      offset += aligned(slots * BARRIER_BYTES);
+      return added;
+    });
     const residents = body === undefined || state.context.numStages === 1
       ? []
       : residentOperands(body, state.uses, state.context.target);
@@ -187,8 +190,9 @@ function pipelineLoops(
       state.isExclusive ||= !isQuiet;
     }
     state.ringBytes = Math.max(state.ringBytes, offset);
-    if (across !== undefined && buffers !== undefined && barriers !== undefined) {
-      const { ops, before, after } = across(buffers, barriers);
+    const [first] = barriers;
+    if (across !== undefined && buffers !== undefined && first !== undefined) {
+      const { ops, before, after } = across(buffers, first);
       out.push(...ops);
       around.before.push(...before);
       around.after.push(...after);

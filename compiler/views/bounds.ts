@@ -121,6 +121,15 @@ export class Bounds {
     return within(this.poly(poly, shape), type);
   }
 
+  /** The same; of a positive number of the launch, such as its pixels, it is demanded. */
+  demandFits(poly: Poly, type: Limits, shape: readonly number[] = []): boolean {
+    const { min, max } = this.poly(poly, shape);
+    if (within({ min, max }, type)) return true;
+    if (varies(poly) || min < 1n) return false;
+    this.#demands.atMost(polyExpr(poly), type.max);
+    return true;
+  }
+
   /** Whether an expression stays below, whatever its names are, as far as demanded. */
   isAtMost(expr: ContractExpr, most: bigint): boolean {
     const limits = limitsWith(
@@ -185,8 +194,9 @@ export class Bounds {
   #demanded(value: Value, { poly, observed }: AffineInt): Limits | undefined {
     const type = typeLimits(value);
     const { min } = this.poly(poly);
-    const isFit = observed.every((one) => this.fits(one.poly, limitsOfType(one.type)));
-    if (min < 1n || varies(poly) || !isFit || type.max > MOST_INT) return undefined;
+    if (min < 1n || varies(poly) || type.max > MOST_INT) return undefined;
+    const isFit = observed.every((one) => this.demandFits(one.poly, limitsOfType(one.type)));
+    if (!isFit) return undefined;
     this.#demands.atMost(polyExpr(poly), type.max);
     return { min, max: type.max };
   }

@@ -127,7 +127,7 @@ function boundedAxes(
 /** A comparison is one of the numbers that it seems to be only if they do not wrap, on any lane. */
 function demandExact({ observed }: Constraint, shape: readonly number[], bounds: Bounds): void {
   for (const { poly, type } of observed) {
-    if (!bounds.fits(poly, limitsOfType(type), shape)) {
+    if (!bounds.demandFits(poly, limitsOfType(type), shape)) {
       noView(`\`${spell(poly)}\`, which a mask compares, may wrap`);
     }
   }

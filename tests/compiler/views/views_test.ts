@@ -3,7 +3,7 @@ import { inspect } from "../../../compiler/mod.ts";
 import type { Define } from "../../../compiler/options.ts";
 import type { TargetName } from "../../../compiler/targets.ts";
 import type { SourceFile } from "../../../compiler/support/source.ts";
-import { assertEquals } from "../../support/assert.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
 import { golden } from "../../support/golden.ts";
 
 const FOLDER = new URL("../../golden/views/", import.meta.url);
@@ -40,6 +40,21 @@ Deno.test("findViews() bounds loads without masks by loops and stores", () => {
   const file = read(FOLDER, "unmasked.tc");
   const texts = [[], [{ name: "ORDER", value: "1" }]].map((defines) => views(file, defines));
   golden(new URL("unmasked.views", FOLDER), texts.join("\n"));
+});
+
+Deno.test("findViews() demands that products of the launch's numbers do not wrap", () => {
+  const selection = { kernel: "conv2d_backward_weights" };
+  const file = read(KERNELS, "conv2d_backward.tc");
+  const text = inspect(file, { targets: ["sm_90a"], verify: true }, "views", selection);
+  for (
+    const found of [
+      "dy = [64, 64] of float16 tensor at DY",
+      "extent N * P * Q, stride stride_yq: axis 0 of the tile",
+      "when N * P * Q <= 2147483647\n",
+    ]
+  ) {
+    assert(text.includes(found), found);
+  }
 });
 
 Deno.test("findViews() says why a load has no view", () => {
