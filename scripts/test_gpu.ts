@@ -29,11 +29,10 @@ export function suitesOf(files: readonly string[]): Suite[] {
 async function main(wanted: readonly string[]): Promise<number> {
   const start = performance.now();
   // Programs of examples/ run on several GPUs.
-  for (const task of ["build-kernels", "build-examples"]) {
-    const build = await new Deno.Command(Deno.execPath(), { args: ["task", "-q", task] }).spawn()
-      .status;
-    if (!build.success) return 1;
-  }
+  const builds = ["build-kernels", "build-examples"].map((task) =>
+    new Deno.Command(Deno.execPath(), { args: ["task", "-q", task] }).spawn().status
+  );
+  if ((await Promise.all(builds)).some(({ success }) => !success)) return 1;
   say(`kernels and examples built, ${since(start)}`);
   const files = [...Deno.readDirSync(FOLDER)].map(({ name }) => name).filter((name) =>
     name.endsWith("_test.ts") && (wanted.length === 0 || wanted.some((part) => name.includes(part)))
