@@ -138,7 +138,8 @@ export class SliceBuilder {
         ...def.attrs,
         lo: typeof def.attrs.lo === "bigint" ? def.attrs.lo + BigInt(first) : def.attrs.lo + first,
       }
-      : def.name === "load" && along !== undefined
+      // In the layout of what it is combined with: an exchange would keep the warps of the block together.
+      : def.name === "load" && value.type.shape.length > 0
       ? { ...def.attrs, beside: true }
       : def.attrs;
     put(newUncheckedOp(this.#func, def.name, operands, types, def.span, attrs));

@@ -33,6 +33,7 @@ import {
   pipelineTensorDot,
   planTensorDot,
 } from "./tensor_loop.ts";
+import type { Reuse } from "./slot_ring.ts";
 import { pipelineAcrossPrograms, planPrograms } from "./tensor_programs.ts";
 import { pipelineStoredDot, planStoredDot } from "./stored_loop.ts";
 import {
@@ -48,12 +49,15 @@ export interface PipelinedLoop {
   /** Barriers of each slot; none if absent. */
   readonly slotBarriers?: 1 | 2;
   /** The operations that replace the loop; a buffer for each staged operand, and one for each of a slot's barriers. */
-  rewrite(buffers: readonly Value[], barriers: readonly Value[]): Op[];
+  rewrite(buffers: readonly Value[], barriers: readonly Value[], reuse: () => Reuse): Op[];
   /** The same for a loop whose copies run on into the next program of a block. */
-  readonly across?: (buffers: readonly Value[], barriers: Value) => AcrossPrograms;
+  readonly across?: (
+    buffers: readonly Value[],
+    barriers: Value,
+  ) => AcrossPrograms;
 }
 
-/** What replaces a loop, and what comes before and after the loop over programs. */
+/** What replaces a loop, and what comes before the loop over programs. */
 export type AcrossPrograms = ReturnType<typeof pipelineAcrossPrograms>;
 
 /** Slots that hide the latency of memory; more only take space. */
@@ -144,8 +148,8 @@ function pipelineByTensorCopies(
   const slots = slotsFor(context, bytes, stagesOf(loop, context) ?? GROUP_STAGES);
   if (slots < LEAST_TENSOR_SLOTS) return undefined;
   const plan = { func, loop, staged, carried, slots };
-  const rewrite: PipelinedLoop["rewrite"] = (buffers, [barriers]) =>
-    pipelineTensorDot({ ...plan, buffers }, group, must(barriers, "barriers"));
+  const rewrite: PipelinedLoop["rewrite"] = (buffers, [barriers], reuse) =>
+    pipelineTensorDot({ ...plan, buffers }, group, must(barriers, "barriers"), reuse());
   const pipelined: PipelinedLoop = { staged, slots, slotBarriers: 1, rewrite };
   const ring = programs && planPrograms(loop, staged, carried, programs);
   return ring === undefined ? pipelined : {

@@ -3,10 +3,11 @@
  *
  *     make the barriers ready
  *     for s < slots - busy: copy iteration s into slot s
+ *     barrier
  *     while (test) {
  *       multiply this iteration's slot; copy iteration + slots - busy into the slot that is free then
  *     }
- *     wait for all dots; finish; end the barriers
+ *     wait for all dots and copies; barrier; end the barriers, if their memory is used again
  */
 import { loopOf } from "../ir/flow.ts";
 import type { Op, OpOf, Value } from "../ir/func.ts";
@@ -42,20 +43,30 @@ interface RingSteps {
   readonly finish: (build: ScheduleBuilder) => void;
 }
 
+/** What else of the function uses the memory of a ring: something before its loop, something after it. */
+export interface Reuse {
+  readonly before: boolean;
+  readonly after: boolean;
+}
+
+const USED: Reuse = { before: true, after: true };
+
 /** The loop, with what comes before and after it. */
 export function pipelineRing(
   plan: Plan,
   dot: OpOf<"dot">,
   barriers: Value,
   { busy, ready, copy, multiply, others = [], finish }: RingSteps,
+  reuse = USED,
 ): Op[] {
   const { func, loop, slots } = plan;
   const { body } = loopOf(loop);
   const before = new ScheduleBuilder(func, [], loop.span);
-  if (ready === undefined) readyBarriers(before, barriers);
+  if (ready === undefined) readyBarriers(before, barriers, reuse);
   else ready(before);
   let ahead = firstIteration(plan, before);
   for (let slot = 0; slot < slots - busy; slot++) ahead = copy(before, ahead, before.int(slot));
+  if (ready === undefined) before.barrier();
 
   const zero = before.int(0);
   const initial = [zero, zero, before.int(slots - busy), ahead.runs, ...ahead.state];
@@ -74,23 +85,26 @@ export function pipelineRing(
   body.ops = build.out;
   const after = new ScheduleBuilder(func, [], loop.span);
   after.effect("wait_dots", [], { pending: 0 });
-  finish(after);
-  after.once(after.true(), (inside) => {
-    for (const ended of [barriers, ...others]) inside.effect("mbarrier_end", [ended]);
-  });
+  if (reuse.after) {
+    finish(after);
+    after.once(after.true(), (inside) => {
+      for (const ended of [barriers, ...others]) inside.effect("mbarrier_end", [ended]);
+    });
+  }
   return [...before.out, loop, ...after.out];
 }
 
-/** Makes the barriers of a ring ready. */
-export function readyBarriers(build: ScheduleBuilder, barriers: Value): void {
-  // Other threads may still read what the memory held before, and copies write through another proxy.
-  build.effect("async_proxy_fence", []);
-  build.barrier();
+/** Makes the barriers of a ring ready for the thread that starts copies; the others have to wait for it. */
+export function readyBarriers(build: ScheduleBuilder, barriers: Value, reuse: Reuse): void {
+  if (reuse.before) {
+    // Other threads may still read what the memory held before, and copies write through another proxy.
+    build.effect("async_proxy_fence", []);
+    build.barrier();
+  }
   build.once(
     build.true(),
     (inside) => inside.effect("mbarrier_init", [barriers], { arrivals: 1 }),
   );
-  build.barrier();
 }
 
 /** The slot to read, its parity and the slot to write in the next iteration. */

@@ -27,7 +27,7 @@ import { cloneFunc, countUses, restoreBody, walkOps } from "../ir/walk.ts";
 import { dropDead } from "../tile/drop_dead.ts";
 import { must } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
-import { fitsShared } from "../targets.ts";
+import { fitsShared, query } from "../targets.ts";
 import { conversionOf, hasBlockBarrier } from "../layout/exchanges.ts";
 import { aligned, bytesApart, exchangesApart, sharedBytes } from "./allocate_shared.ts";
 import type { Pass, TargetContext } from "../tile/pass.ts";
@@ -38,6 +38,7 @@ import { overlaps } from "./overlapped_chain.ts";
 import { leaveEarly } from "./early_return.ts";
 import { growsWithProgram, startLastFirst } from "./longest_first.ts";
 import { pipelineLoop } from "./pipeline.ts";
+import type { Reuse } from "./slot_ring.ts";
 import { BARRIER, BARRIER_BYTES } from "./tensor_loop.ts";
 import { ScheduleBuilder } from "./builder.ts";
 import { repeats } from "./repeats.ts";
@@ -123,16 +124,16 @@ function addBarriers(state: State, slots: number, offset: number, span: Span): V
 }
 
 /**
- * Pipelines innermost loops first. Loops one after the other use the same memory. Gives what comes before and after the
+ * Pipelines innermost loops first. Loops one after the other use the same memory. Gives what comes before the
  * loop over programs that the region is of.
  */
 function pipelineLoops(
   state: State,
   region: Region,
   programs?: OpOf<"while">,
-): { readonly before: readonly Op[]; readonly after: readonly Op[] } {
+): { readonly before: readonly Op[] } {
   const out: Op[] = [];
-  const around = { before: [] as Op[], after: [] as Op[] };
+  const around = { before: [] as Op[] };
   for (const op of region.ops) {
     const chain = chainOf(state, op, out, programs);
     if (chain !== undefined) {
@@ -192,25 +193,43 @@ function pipelineLoops(
     state.ringBytes = Math.max(state.ringBytes, offset);
     const [first] = barriers;
     if (across !== undefined && buffers !== undefined && first !== undefined) {
-      const { ops, before, after } = across(buffers, first);
+      const { ops, before } = across(buffers, first);
       out.push(...ops);
       around.before.push(...before);
-      around.after.push(...after);
       continue;
     }
     const replaced = loop === undefined || buffers === undefined
       ? [op]
-      : loop.rewrite(buffers, barriers);
+      : loop.rewrite(buffers, barriers, () =>
+        reuseOf(state, region, op, out));
     out.push(
-      ...inner.flatMap(({ before }) =>
-        before
-      ),
+      ...inner.flatMap(({ before }) => before),
       ...replaced,
-      ...inner.flatMap(({ after }) => after),
     );
   }
   region.ops = out;
   return around;
+}
+
+/** Whether other operations use the memory of a loop's buffers; those after it get memory of their own if that costs nothing. */
+function reuseOf(state: State, region: Region, loop: Op, before: readonly Op[]): Reuse {
+  const hasMaps = state.func.maps.length > 0;
+  if (region !== state.func.body || !hasMaps) return { before: true, after: true };
+  const after = region.ops.slice(region.ops.indexOf(loop) + 1);
+  const isQuiet = (ops: readonly Op[]): boolean => avoidsShared({ params: [], ops: [...ops] });
+  const isApart = isQuiet(after) || (staysApart(state) && !costsBlocks(state));
+  state.isExclusive ||= isApart && !isQuiet(after);
+  return { before: !isQuiet(before), after: !isApart };
+}
+
+/** Whether a multiprocessor has room for fewer blocks if exchanges have memory of their own. */
+function costsBlocks({ func, ringBytes, context }: State): boolean {
+  const apart = ringBytes + aligned(bytesApart(exchangesApart(func)), SLOT_ALIGNMENT);
+  return query(
+    context.target,
+    ({ sharedBytesPerSm }) =>
+      Math.floor(sharedBytesPerSm / apart) < Math.floor(sharedBytesPerSm / ringBytes),
+  );
 }
 
 /** Adds the buffers of a loop of chained dots, which the staging area begins with. */

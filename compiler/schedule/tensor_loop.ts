@@ -4,6 +4,7 @@
  *
  *     make the barriers ready
  *     for s < slots - 1: copy iteration s into slot s
+ *     barrier
  *     while (test) {
  *       wait for the barrier of this iteration's slot
  *       start the dot of the slot
@@ -13,7 +14,7 @@
  *     wait for all dots; barrier; end the barriers
  *
  * Barriers are made ready at each entry of the loop, so that loops around it, and other loops, find them as the first one
- * did. No copy is under way after the loop: each is waited for by its iteration.
+ * did; what nothing else uses needs no end. No copy is under way after the loop: each is waited for by its iteration.
  */
 import { loopOf } from "../ir/flow.ts";
 import type { Func, Op, OpOf, Value } from "../ir/func.ts";
@@ -28,7 +29,7 @@ import type { Target } from "../targets.ts";
 import type { ScheduleBuilder } from "./builder.ts";
 import { finishGroupDot, type GroupDot, groupDotOf, startGroupDot } from "./group_dot.ts";
 import { addressesOf, type Iteration, type Plan } from "./prefetch.ts";
-import { pipelineRing } from "./slot_ring.ts";
+import { pipelineRing, type Reuse } from "./slot_ring.ts";
 import type { StagedOperand } from "./staged_operand.ts";
 
 /** Slots with which copies for an iteration are on their way while another one multiplies. */
@@ -132,6 +133,7 @@ export function pipelineTensorDot(
   plan: Plan,
   group: GroupDot<TensorOperand>,
   barriers: Value,
+  reuse: Reuse,
 ): Op[] {
   setBoxes(plan.func, group.staged);
   return pipelineRing(plan, group.dot, barriers, {
@@ -144,7 +146,7 @@ export function pipelineTensorDot(
       return next;
     },
     finish: (build) => build.barrier(),
-  });
+  }, reuse);
 }
 
 /** Starts the copies of an iteration; gives the one after it. */

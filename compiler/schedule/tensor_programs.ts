@@ -2,7 +2,7 @@
  * A loop as in tensor_loop.ts in a block that does several programs in turn (loop_programs.ts): the ring of slots does not
  * end with a program. The copies are a cursor ahead of the dots, which goes on to the block's next program:
  *
- *     make the barriers ready; for s < slots - 1: copy at the cursor into slot s; move the cursor
+ *     make the barriers ready; for s < slots - 1: copy at the cursor into slot s; move the cursor; barrier
  *     while (program) {
  *       while (test) {
  *         wait for the barrier of this iteration's slot
@@ -12,7 +12,6 @@
  *       }
  *       wait for all dots; …; store
  *     }
- *     barrier; end the barriers
  *
  * So the first slots of a program are filled while the results of the one before are stored. Every program has as many
  * iterations, so none in which the cursor stops has none.
@@ -86,23 +85,25 @@ interface Cursor {
   readonly iteration: Iteration;
 }
 
-/** The loop with what comes before and after it, and what comes before and after the loop over programs. */
+/** The loop with what comes before and after it, and what comes before the loop over programs. */
 export function pipelineAcrossPrograms(
   plan: Plan,
   group: GroupDot<TensorOperand>,
   barriers: Value,
   ring: ProgramRing,
-): { readonly ops: Op[]; readonly before: Op[]; readonly after: Op[] } {
+): { readonly ops: Op[]; readonly before: Op[] } {
   const { func, loop, slots } = plan;
   const { body } = loopOf(loop);
   const { programs } = ring;
   setBoxes(func, group.staged);
   const before = new ScheduleBuilder(func, [], loop.span);
-  readyBarriers(before, barriers);
+  // Nothing around programs uses shared memory.
+  readyBarriers(before, barriers, { before: false, after: false });
   let cursor = firstCursor(plan, ring, before);
   for (let slot = 0; slot < slots - 1; slot++) {
     cursor = copyAtCursor(plan, ring, before, cursor, before.int(slot), barriers);
   }
+  before.barrier();
 
   const zero = before.int(0);
   const start = [zero, zero, before.int(slots - 1), ...valuesOf(ring, cursor)];
@@ -127,10 +128,7 @@ export function pipelineAcrossPrograms(
 
   const behind = new ScheduleBuilder(func, [], loop.span);
   behind.effect("wait_dots", [], { pending: 0 });
-  const after = new ScheduleBuilder(func, [], loop.span);
-  after.barrier();
-  after.once(after.true(), (inside) => inside.effect("mbarrier_end", [barriers]));
-  return { ops: [loop, ...behind.out], before: before.out, after: after.out };
+  return { ops: [loop, ...behind.out], before: before.out };
 }
 
 /** A cursor as values that a loop carries. */

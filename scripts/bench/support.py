@@ -329,8 +329,9 @@ class Kernels:
         with open(path) as file:
             gpus = json.load(file)["gpus"]
         alike = [gpus[name] for name in sorted(gpus) if gpus[name]["arch"] == architecture().rstrip("a")]
-        gpu = gpus.get(torch.cuda.get_device_name(), alike[0] if alike else {"kernels": {}})
-        points = gpu["kernels"].get(kernel, {}).get(variant, {}).get(specialization)
+        known = [gpu["kernels"].get(kernel, {}).get(variant, {}).get(specialization)
+                 for gpu in [gpus.get(torch.cuda.get_device_name(), {"kernels": {}}), *alike]]
+        points = next((points for points in known if points is not None), None)
         if points is None:
             return self.pick(kernel, variant, *args)
         names = self.instances(kernel, variant)[0].names(args)
