@@ -160,7 +160,7 @@ export const TILE_OPS = {
   mbarrier_end: { doc: "ends the barriers of all slots, so that their memory may be used again", args: { barriers: "buffer" }, result: "none", effect: "sync" },
   mbarrier_expect: { doc: "arrives at the slot's barrier, whose phase ends when so many bytes are copied", args: { barriers: "buffer", slot: "int" }, result: "none", effect: "sync", attrs: { bytes: "int" } },
   mbarrier_arrive: { doc: "arrives at the slot's barrier, once for each warp; if `reads`, when all threads of the warp have read the slot", args: { barriers: "buffer", slot: "int" }, result: "none", effect: "sync", attrs: { reads: "bool?" } },
-  mbarrier_wait: { doc: "waits for the end of a phase of the slot's barrier, the first, third, … for parity 0", args: { barriers: "buffer", slot: "int", parity: "int" }, result: "none", effect: "sync" },
+  mbarrier_wait: { doc: "waits for the end of a phase of the slot's barriers, the first, third, … for parity 0", args: { barriers: "buffer", slot: "int", parity: "int", others: "buffer*" }, result: "none", effect: "sync" },
   bulk_copy: { doc: "starts copying so many bytes from a pointer on into the slot; counts at the slot's barrier", args: { pointer: "ptr", buffer: "buffer", barriers: "buffer", slot: "int" }, result: "none", effect: "sync", attrs: { bytes: "int" } },
   tensor_copy: { doc: "starts copying a box of the tensor of map i into the slot; elements outside of the tensor become zero; counts at the slot's barrier", args: { buffer: "buffer", barriers: "buffer", slot: "int", coordinates: "int*" }, result: "none", effect: "sync", attrs: { map: "int" } },
   local_store: { doc: "puts the tile into the slot", args: { value: "any", buffer: "buffer", slot: "int" }, result: "none", effect: "sync" },

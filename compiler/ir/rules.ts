@@ -304,7 +304,9 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
   mbarrier_end: (op) => barriersOf(op),
   mbarrier_expect: (op) =>
     barriersOf(op) ?? unless(op.attrs.bytes >= 0, "expects less than nothing"),
-  mbarrier_wait: (op) => barriersOf(op),
+  mbarrier_wait: (op) =>
+    barriersOf(op) ??
+      unless(operandsOf(op).others.every(({ type }) => sameType(type, BARRIER)), NO_BARRIER),
   tensor_copy: (op) => barriersOf(op),
   local_store: (op) => {
     const { value, buffer, slot } = operandsOf(op);
@@ -357,6 +359,10 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
     unless(operandsOf(op).continues.type.shape.length === 0, "the condition is a tile"),
 };
 
+const BARRIER: IrType = { element: "uint64", shape: [1] };
+
+const NO_BARRIER = "waits at what is no barrier";
+
 /** A ring of barriers, and scalars beside it. */
 function barriersOf(
   op: OpOf<
@@ -370,12 +376,10 @@ function barriersOf(
 ): string | undefined {
   const { barriers } = operandsOf(op);
   const scalars = op.operands.filter(({ type }) => type.shared === undefined);
-  return !sameType(barriers.type, { element: "uint64", shape: [1] })
-    ? "waits at what is no barrier"
-    : unless(
-      scalars.every(({ type }) => type.shape.length === 0),
-      "slot or coordinates are tiles",
-    );
+  return !sameType(barriers.type, BARRIER) ? NO_BARRIER : unless(
+    scalars.every(({ type }) => type.shape.length === 0),
+    "slot or coordinates are tiles",
+  );
 }
 
 const OTHER_TILE = "loads another tile than the buffer's";

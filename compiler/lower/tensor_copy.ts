@@ -8,6 +8,7 @@ import { walkOps } from "../ir/walk.ts";
 import { GROUP_WARPS, groupBox } from "../layout/warp_group.ts";
 import type { Operand, PtxParam } from "../ptx/func.ts";
 import { must } from "../support/bug.ts";
+import { zip } from "../support/zip.ts";
 import { threadInBlock } from "./addresses.ts";
 import { whereTrue } from "./calls/calls.ts";
 import type { LowerContext } from "./context.ts";
@@ -161,13 +162,22 @@ export function lowerMbarrierExpect(cx: LowerContext, op: OpOf<"mbarrier_expect"
 export function lowerMbarrierWait(cx: LowerContext, op: OpOf<"mbarrier_wait">): void {
   emitDeferred(cx);
   const e = cx.emitter;
-  const { barriers, slot, parity } = operandsOf(op);
-  const at = e.address(slotAddress(cx, barriers, slot));
+  const { barriers, slot, parity, others } = operandsOf(op);
+  const at = [barriers, ...others].map((one) => e.address(slotAddress(cx, one, slot)));
   const phase = scalar(cx, parity);
-  const [again, isOver] = [e.newLabel(), e.register("pred")];
+  const again = e.newLabel();
+  const areOver = at.map(() => e.register("pred"));
   e.label(again);
-  e.emit("mbarrier.try_wait.parity.shared::cta.b64", [isOver, at, phase]);
-  e.emit("bra", [{ kind: "symbol", name: again }], { register: isOver, negated: true });
+  // All are asked before the first answer is needed.
+  zip(at, areOver).forEach(([one, isOver]) =>
+    e.emit("mbarrier.try_wait.parity.shared::cta.b64", [isOver, one, phase])
+  );
+  const all = areOver.reduce((both, isOver) => {
+    const joined = e.register("pred");
+    e.emit("and.pred", [joined, both, isOver]);
+    return joined;
+  });
+  e.emit("bra", [{ kind: "symbol", name: again }], { register: all, negated: true });
 }
 
 export function lowerBulkCopy(cx: LowerContext, op: OpOf<"bulk_copy">): void {

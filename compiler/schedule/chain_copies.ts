@@ -4,14 +4,21 @@
  * several programs in turn, the thread goes on to the next one while results of this one are computed and stored.
  */
 import { loopOf } from "../ir/flow.ts";
-import { newOp, newValue, type Value } from "../ir/func.ts";
+import { newOp, newValue, type Region, type Value } from "../ir/func.ts";
 import { must } from "../support/bug.ts";
 import { zip } from "../support/zip.ts";
-import { parametersNeeded } from "./backward_slice.ts";
+import { copySlice, parametersNeeded } from "./backward_slice.ts";
 import { type CopiedLoop, type Copier, copyLoop, pick } from "./beside_loop.ts";
 import { ScheduleBuilder } from "./builder.ts";
 import { nextTurn, positionOfTurn } from "./chain_dots.ts";
-import { type ChainPlan, ringOf, type Rings, type TensorBox, vectorsBeside } from "./chain_plan.ts";
+import {
+  boxesOf,
+  type ChainPlan,
+  ringOf,
+  type Rings,
+  type TensorBox,
+  vectorsBeside,
+} from "./chain_plan.ts";
 import { copyOfIteration, firstIteration } from "./prefetch.ts";
 import { lastPosition, nextPosition, type Position, positionValues } from "./ring_position.ts";
 
@@ -42,6 +49,46 @@ export function produceBoxes(plan: ChainPlan, rings: Rings, build: ScheduleBuild
     const end = produceIterations(plan, rings, inside, initial, lastPosition(values), known);
     return [nextTurn(inside, turn), ...positionValues(end)];
   });
+}
+
+/**
+ * All copies where the first iteration is apart from the others: boxes from outside that its first dot does not read come among
+ * those of the iteration. Where there is none, nothing but the copying warp waits for the other boxes.
+ */
+export function produceApart(plan: ChainPlan, rings: Rings, build: ScheduleBuilder): void {
+  const { func, loop, boxes, carried, dots } = plan;
+  const { test, body, initial, continues, leaving, repeated } = loopOf(loop);
+  const zero = build.int(0);
+  const start: Position = { slot: zero, parity: zero };
+  const readFirst = new Set(dots.slice(0, 1).flatMap(boxesOf));
+  const tensors = boxes.flatMap((box) => box.kind === "tensor" ? [box] : []);
+  const isEarly = (box: TensorBox): boolean => !box.isRing && readFirst.has(box);
+  const early = tensors.filter(isEarly);
+  for (const box of early) copyBox(plan, rings, build, box, zero, (value) => value);
+  const state = pick(initial, carried.entering);
+  const inTest = new Map(zip(pick(test.params, carried.entering), state));
+  const copyTest = copySlice(func, test, inTest, build.out);
+  const left = pick(leaving, carried.leaving).map(copyTest);
+  const runs = copyTest(continues);
+
+  const first = new ScheduleBuilder(func, [], loop.span);
+  const inBody = new Map(zip(pick(body.params, carried.leaving), left));
+  const copyBody = copySlice(func, body, inBody, first.out, first.true());
+  for (const box of tensors) {
+    if (!isEarly(box)) copyBox(plan, rings, first, box, zero, copyBody);
+  }
+  const next = pick(repeated, carried.entering).map(copyBody);
+  first.effect("yield", [...next, ...positionValues(nextPosition(first, plan, start))]);
+  const none = new ScheduleBuilder(func, [], loop.span);
+  for (const box of early) none.effect("mbarrier_wait", [ringOf(rings, box).full, zero, zero]);
+  const unmoved = [...state, ...positionValues(start)];
+  none.effect("yield", unmoved);
+  const regions = [first, none].map(({ out }): Region => ({ params: [], ops: out }));
+  const types = unmoved.map(({ type }) => type);
+  const choice = newOp(func, "if", [runs], types, loop.span, {}, regions);
+  build.out.push(choice);
+  const after = choice.results.slice(0, -2);
+  produceIterations(plan, rings, build, after, lastPosition(choice.results), new Map());
 }
 
 /** The copies of the loop's iterations, by what replaces values around it; gives the position after them. */

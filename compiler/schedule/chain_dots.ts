@@ -31,25 +31,34 @@ export class ChainDots {
   readonly #plan: ChainPlan;
   readonly #rings: Rings;
   readonly #at: Position;
+  readonly #isFirst: boolean;
   readonly #full = new Set<TensorBox>();
 
-  constructor(plan: ChainPlan, rings: Rings, at: Position) {
+  /** `isFirst`: boxes from outside of the loop may not be there yet. */
+  constructor(plan: ChainPlan, rings: Rings, at: Position, isFirst = false) {
     this.#plan = plan;
     this.#rings = rings;
     this.#at = at;
+    this.#isFirst = isFirst;
   }
 
   /** Waits until the boxes of a dot are there, and the vectors that come with them. */
   await(build: ScheduleBuilder, one: ChainDot): void {
-    for (const box of boxesOf(one)) this.#awaitBox(build, box);
+    for (const box of boxesOf(one)) this.#awaitBoxes(build, [box]);
   }
 
-  #awaitBox(build: ScheduleBuilder, box: TensorBox): void {
+  /** All at once: a wait takes long behind dots that read shared memory, and as long as one if several begin together. */
+  #awaitBoxes(build: ScheduleBuilder, boxes: readonly TensorBox[]): void {
     const { slot, parity } = this.#at;
-    if (box.isRing && !this.#full.has(box)) {
-      build.effect("mbarrier_wait", [ringOf(this.#rings, box).full, slot, parity]);
-    }
-    this.#full.add(box);
+    const zero = build.int(0);
+    const awaited = boxes.filter((box) => !this.#full.has(box));
+    for (const box of awaited) this.#full.add(box);
+    const wait = (some: readonly TensorBox[], at: Value, phase: Value): void => {
+      const [first, ...others] = some.map((box) => ringOf(this.#rings, box).full);
+      if (first !== undefined) build.effect("mbarrier_wait", [first, at, phase, ...others]);
+    };
+    if (this.#isFirst) wait(awaited.filter(({ isRing }) => !isRing), zero, zero);
+    wait(awaited.filter(({ isRing }) => isRing), slot, parity);
   }
 
   /** Starts a dot when its boxes are there; the operands a, if it is computed, and sum may be others than its own. */
@@ -75,11 +84,10 @@ export class ChainDots {
       });
   }
 
-  /** Waits until the vectors of the iteration are there. */
-  awaitVectors(build: ScheduleBuilder): void {
-    for (const box of this.#plan.boxes) {
-      if (box.kind === "vector") this.#awaitBox(build, box.beside);
-    }
+  /** Waits until the vectors of the iteration are there, and the boxes of some dots. */
+  awaitVectors(build: ScheduleBuilder, some: readonly ChainDot[] = []): void {
+    const leaders = this.#plan.boxes.flatMap((box) => box.kind === "vector" ? [box.beside] : []);
+    this.#awaitBoxes(build, [...new Set([...leaders, ...some.flatMap(boxesOf)])]);
   }
 
   /** What takes the place of the load of a vector; undefined for other operations. */

@@ -23,11 +23,14 @@
  * Where blocks do several programs in turn (loop_programs.ts), a loop over programs is around both loops. Rings go on from one
  * program to the next, and boxes from outside have two slots, so that all copies of the next program can be there when this
  * one ends.
+ *
+ * Where the first iteration is apart from the others (overlapped_chain.ts), it waits for boxes from outside where it needs them,
+ * and those that its first dot does not read are copied after those that it does.
  */
 import type { Op, Value } from "../ir/func.ts";
 import { must } from "../support/bug.ts";
 import { ScheduleBuilder } from "./builder.ts";
-import { produceBoxes } from "./chain_copies.ts";
+import { produceApart, produceBoxes } from "./chain_copies.ts";
 import { nextTurn, positionOfTurn, type Rewritten } from "./chain_dots.ts";
 import {
   type ChainPlan,
@@ -37,7 +40,7 @@ import {
   type Rings,
 } from "./chain_plan.ts";
 import { multiplyGuarded } from "./guarded_loop.ts";
-import { overlapChain } from "./overlapped_chain.ts";
+import { overlapChain, takesFirstApart } from "./overlapped_chain.ts";
 import { carry } from "./prefetch.ts";
 import { lastPosition, type Position, positionValues } from "./ring_position.ts";
 import { multiplyChain } from "./rotated_chain.ts";
@@ -67,12 +70,17 @@ export function rewriteChain(
       if (empty !== undefined) inside.effect("mbarrier_init", [empty], { arrivals: numWarps });
     }
   });
-  before.produce((inside) => produceBoxes(plan, rings, inside));
+  // Without an iteration only the copying warp waits for what it has copied, whose memory must be its own until then.
+  const isApart = !isReused && takesFirstApart(plan);
+  before.produce((inside) => {
+    if (isApart) produceApart(plan, rings, inside);
+    else produceBoxes(plan, rings, inside);
+  });
   const zero = before.int(0);
   const start: Position = { slot: zero, parity: zero };
   const { programs } = plan;
   const ops = programs === undefined
-    ? [...awaitOutside(plan, rings, start), ...multiplyLoop(plan, rings, start)]
+    ? [...isApart ? [] : awaitOutside(plan, rings, start), ...multiplyLoop(plan, rings, start)]
     : multiplyPrograms(plan, programs, rings, start, zero);
   // A group that is done goes on to its results while another one multiplies.
   if (!isReused) return { before: before.out, ops };

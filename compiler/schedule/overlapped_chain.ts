@@ -65,6 +65,11 @@ export function overlaps(plan: ChainPlan): boolean {
   return branchesOf(plan) !== undefined && areAccumulated(plan);
 }
 
+/** Whether an iteration is apart, before the others, and waits itself for boxes from outside of the loop. */
+export function takesFirstApart(plan: ChainPlan): boolean {
+  return plan.programs === undefined && overlaps(plan) && earlyWork(plan).dots > 0;
+}
+
 /** The loop with dots that overlap; undefined where these do not allow it. */
 export function overlapChain(
   plan: ChainPlan,
@@ -198,7 +203,8 @@ function iteration(
   const { plan, rings, early } = overlap;
   const { body, repeated } = loopOf(plan.loop);
   const known = replacing(body, state);
-  const dots = new ChainDots(plan, rings, at);
+  const isApart = behind === undefined && early.dots > 0;
+  const dots = new ChainDots(plan, rings, at, isApart && plan.programs === undefined);
   const steps = stepsOf(overlap, known, side, dots);
   /** What takes the places of results of dots, in the order in which those were started; so many of them are done. */
   const started = new Map<Value, Value>();
@@ -238,17 +244,14 @@ function iteration(
     reads.forEach(emit);
     left = left.filter((op) => !reads.includes(op));
   };
-  const startAll = (some: readonly DotStep[]): void => {
-    for (const { one } of some) dots.await(build, one);
-    some.forEach(start);
-  };
   if (behind !== undefined) {
-    dots.awaitVectors(build);
+    const first = ofBoxes.slice(0, early.dots);
+    dots.awaitVectors(build, first.map(({ one }) => one));
     later.slice(0, early.reads).forEach(readFor);
-    startAll(ofBoxes.slice(0, early.dots));
+    first.forEach(start);
     finish(overlap, build, behind, started.size);
-  }
-  startAll(ofBoxes.slice(started.size));
+  } else if (!isApart) ofBoxes.forEach(({ one }) => dots.await(build, one));
+  ofBoxes.slice(started.size).forEach(start);
   dots.awaitVectors(build);
   for (const step of later) {
     emitFor(operandsOf(step.op).a);

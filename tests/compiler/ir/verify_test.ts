@@ -338,6 +338,7 @@ const COPIES: readonly (readonly [rule: string, map: string, op: string, says: s
     "its map has other elements or axes",
   ],
   ["a wait at a buffer", "", "mbarrier_wait %a, %s, %s", "waits at what is no barrier"],
+  ["a wait at a buffer too", "", "mbarrier_wait %m, %s, %s, %a", "waits at what is no barrier"],
   ["a slot that is a tile", "", "mbarrier_wait %m, %t, %s", "are tiles"],
   [
     "fewer bytes than none",

@@ -10,15 +10,20 @@ import { decode, encode } from "../../support/typed_arrays.ts";
 
 const K = 64;
 
-/** D[M, K] = the sum over blocks of BN rows of B and C of f(A @ ^B) @ C; `BODY` makes p of s. W has a number for each row. */
+/**
+ * D[M, K] = the sum over blocks of BN rows of B and C of f(A @ ^B) @ C; `BODY` makes p of s. W has a number for each row, F is
+ * as large as A.
+ */
 const chainText = (body: string, { warps, slots }: Shape): string => `
 #pragma tri config; num_warps=${warps}, num_stages=${slots}
 __global__ void k(half *A __readonly __noalias, half *B __readonly __noalias, half *C __readonly __noalias,
+                  half *F __readonly __noalias,
                   float *W __readonly __noalias __aligned(16), float *D __noalias, int M, int N, int limit) {
   int rm[BM] = get_program_id(0) * BM + 0 ... BM;
   int rn[BN] = 0 ... BN;
   int rk[${K}] = 0 ... ${K};
   half a[BM, ${K}] = *?(rm[:, newaxis] < M) (A + rm[:, newaxis] * ${K} + rk[newaxis, :]);
+  half f[BM, ${K}] = *?(rm[:, newaxis] < M) (F + rm[:, newaxis] * ${K} + rk[newaxis, :]);
   half *pb = B;
   half *pc = C;
   float d[BM, ${K}] = 0;
@@ -44,6 +49,8 @@ interface Chain {
   readonly keeps?: number;
   /** What a row of B is multiplied with, of the products of a with those of B and C, and added too. */
   readonly also?: (s: number, t: number, n: number) => number;
+  /** The product with C is of F. */
+  readonly takesF?: boolean;
   /** Added to each element of a row: of its scores. */
   readonly extra?: (s: number) => number;
 }
@@ -106,6 +113,14 @@ const CHAINS: Readonly<Record<string, Chain>> = {
     weight: (s, n, limit) => n < limit ? s : 0,
     also: (_, t) => t,
   },
+  // The second product has an operand of its own from outside of the loop.
+  late: {
+    body: `float s[BM, BN] = a @ ^b; float t[BM, BN] = f @ ^c; d += (${HALVES})s @ c;
+    e += (${HALVES})(s - t) @ b;`,
+    weight: (s) => s,
+    also: (s, t) => s - t,
+    takesF: true,
+  },
   // Each iteration loads vectors. What they are multiplied with is used on both sides of the branch.
   vectors: {
     body: `float s[BM, BN] = (a @ ^b) * (*(W + n + rn))[newaxis, :];
@@ -138,7 +153,8 @@ function check(name: string, shape: Shape, m: number, n: number, made: Compiled,
   const random = freshRandom();
   const numbers = (rows: number): number[] =>
     Array.from({ length: rows * K }, () => random.below(3) - 1);
-  const [a, b, c] = [numbers(m), numbers(Math.max(1, n)), numbers(Math.max(1, n))] as const;
+  const [a, f] = [numbers(m), numbers(m)] as const;
+  const [b, c] = [numbers(Math.max(1, n)), numbers(Math.max(1, n))] as const;
   const d = encode("float32", new Array<number>(m * K).fill(NaN));
   const [entry] = made.entries;
   const form = must(must(entry, "entry").forms?.[0], "form");
@@ -148,6 +164,7 @@ function check(name: string, shape: Shape, m: number, n: number, made: Compiled,
       A: encode("float16", a),
       B: encode("float16", b),
       C: encode("float16", c),
+      F: encode("float16", f),
       W: encode(
         "float32",
         Array.from({ length: Math.ceil(n / shape.bn) * shape.bn }, (_, i) => numberOf(i)),
@@ -172,7 +189,7 @@ function check(name: string, shape: Shape, m: number, n: number, made: Compiled,
     for (let j = 0; j < n; j++) {
       const isFirst = j % shape.bn === 0;
       const s = dot(a, i, b, j);
-      const t = dot(a, i, c, j);
+      const t = dot(chain.takesF === true ? f : a, i, c, j);
       const weight = name === "three" ? s - t : chain.weight(s, j, limit);
       const also = chain.also?.(s, t, j) ?? 0;
       extra = chain.extra === undefined ? 0 : Math.max(extra, chain.extra(s), 0);
@@ -224,7 +241,7 @@ Deno.test("leaveEarly() lets programs end before a chain", () => {
   const form = must(must(made.entries[0], "entry").forms?.[0], "form");
   const d = encode("float32", new Array<number>(130 * K).fill(7));
   const ones = encode("float16", new Array<number>(130 * K).fill(1));
-  const args = { A: ones, B: ones, C: ones, W: encode("float32", [0]), D: d };
+  const args = { A: ones, B: ones, C: ones, F: ones, W: encode("float32", [0]), D: d };
   runEntry(made, form, { grid: [3, 1, 1], args: { ...args, M: 130, N: 1, limit: 65 } });
   const found = decode("float32", d).map(Number);
   assertEquals(found, found.map((_, i) => i < 128 * K ? 2 * K : 7));
@@ -253,7 +270,11 @@ Deno.test("multiplyChain() has rounds for both sides of a branch, in any order",
 Deno.test("overlapChain() is right for every number of iterations, with and without registers for two of them", () => {
   for (const bn of [64, 128]) {
     for (
-      const [name, limits] of [["several", [0]], ["severalBranching", [0, bn + 1, 1000]]] as const
+      const [name, limits] of [
+        ["several", [0]],
+        ["late", [0]],
+        ["severalBranching", [0, bn + 1, 1000]],
+      ] as const
     ) {
       for (const slots of bn === 64 ? sampled([1, 2, 3], 1, name.length) : [2]) {
         const shape = { ...SHAPE, bn, slots };
