@@ -2,11 +2,12 @@ import { CODES } from "../../../compiler/support/codes.ts";
 import { assertEquals, assertStringIncludes } from "../../support/assert.ts";
 import { Workspace } from "../support/tri_process.ts";
 
-const NO_PERMISSIONS = { permissions: [] };
+/** Deno asks for the modules of a command, which are loaded when it runs. */
+const READS = { permissions: ["--allow-read"] };
 
 Deno.test("tri explain says what a code means, where its rule is, and shows both programs", async () => {
   using workspace = new Workspace();
-  const { code, stdout, stderr } = await workspace.tri(["explain", "e5010"], NO_PERMISSIONS);
+  const { code, stdout, stderr } = await workspace.tri(["explain", "e5010"], READS);
   assertEquals([code, stderr], [0, ""]);
   assertStringIncludes(stdout, `E5010: ${CODES.E5010}\n`);
   assertStringIncludes(
