@@ -79,7 +79,10 @@ export function lowerIf(cx: LowerContext, op: OpOf<"if">): void {
   let slots: readonly Slot[] | undefined;
   const branch = (region: Region, side: 0 | 1): readonly Item[] =>
     e.nested("branch", () => {
-      cx.lowerOps(bodyOf(region));
+      const body = bodyOf(region);
+      // What a side without operations passes on is of the statement that branches, not of the last one before.
+      if (body.length === 0) e.from(op.span);
+      cx.lowerOps(body);
       slots ??= makeSlots();
       fill(cx, slots, moved.map(([, sources]) => sources[side]));
     });
