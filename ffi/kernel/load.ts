@@ -17,7 +17,7 @@ import { TENSOR_MAP_BYTES } from "../tensor_map.ts";
 import { TURN_NUMBERS } from "./turns.ts";
 import type { FormChoice } from "./types.ts";
 
-/** Of a number that tells blocks of their programs. */
+/** Size of each number after the tensor maps by which a block finds its programs. */
 const NUMBER_BYTES = 4;
 
 /** An entry or a form of an image, checked against what the wrapper says. */

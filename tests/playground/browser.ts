@@ -39,7 +39,7 @@ export interface Connection {
 /** How long a command may take: one that the browser never answers fails its test instead of keeping the suite. */
 const MOST_SECONDS = 120;
 
-/** Connects to a browser; `told` gets its events. */
+/** Connects to a browser; `told` is called with each event that it sends. */
 export async function connect(
   url: string,
   told: (method: string, params: Facts) => void = () => {},
