@@ -13,12 +13,12 @@ import type { FloatOptions } from "../support/float_options.ts";
 import { CallTable } from "./calls/call_table.ts";
 import type { LowerContext } from "./context.ts";
 import { emitDeferred } from "./values.ts";
-import { beginTogether } from "./cluster.ts";
-import { endTogether, meet, SHARED_SYMBOL } from "./shared.ts";
+import { beginTogether } from "./reduce/cluster.ts";
+import { endTogether, meet, SHARED_SYMBOL } from "./memory/shared.ts";
 import { exchangeBytes } from "../layout/exchanges.ts";
-import { receiveParts } from "./reduce.ts";
+import { receiveParts } from "./reduce/reduce.ts";
 import { limitChain } from "./chain_length.ts";
-import { productRegisters } from "./dot.ts";
+import { productRegisters } from "./dots/dot.ts";
 import { Emitter, int } from "./emitter.ts";
 import { HomeRecorder, type Homes } from "./homes.ts";
 import { inductionBases } from "../tile/induction.ts";
@@ -26,7 +26,7 @@ import { swizzleAlignment } from "../layout/warp_group.ts";
 import { dropIdleLocations, type FileTable } from "./source_locations.ts";
 import { lowerParam, paramType } from "./params.ts";
 import { lowerOp } from "./rules.ts";
-import { mapParam, producerWarps } from "./tensor_copy.ts";
+import { mapParam, producerWarps } from "./memory/tensor_copy.ts";
 import { Unsupported } from "./unsupported.ts";
 
 /** How an entry is emitted. */

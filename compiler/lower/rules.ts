@@ -19,24 +19,24 @@ import { atRegister } from "./addresses.ts";
 import { emitDeferred, lowered, memo } from "./values.ts";
 import { threadBases } from "../linear/threads.ts";
 import { lowerIf, lowerLeave, lowerWhile } from "./control.ts";
-import { lowerConvertLayout } from "./convert_layout.ts";
+import { lowerConvertLayout } from "./exchanges/convert_layout.ts";
 import { convertScalar } from "./convert/convert.ts";
 import { whole } from "./element.ts";
 import { type Emitter, int } from "./emitter.ts";
-import { lowerDot, toTf32 } from "./dot.ts";
+import { lowerDot, toTf32 } from "./dots/dot.ts";
 import { lowerCheck } from "./calls/check.ts";
-import { lowerLoad, lowerPrefetch, lowerStore } from "./memory.ts";
+import { lowerLoad, lowerPrefetch, lowerStore } from "./memory/global.ts";
 import { lowerPrint } from "./calls/print.ts";
 import { bitcastElement } from "./convert/bitcast.ts";
-import { lowerAtomic, lowerAtomicCas } from "./atomic.ts";
-import { lowerExchange, lowerGather, lowerHistogram } from "./exchange.ts";
+import { lowerAtomic, lowerAtomicCas } from "./memory/atomic.ts";
+import { lowerExchange, lowerGather, lowerHistogram } from "./exchanges/exchange.ts";
 import { lowerMath } from "./math/float.ts";
 import { lowerParam } from "./params.ts";
-import { lowerReduce } from "./reduce.ts";
-import { lowerRotate, lowerRotatedRange } from "./rotate.ts";
-import { lowerScan } from "./scan.ts";
-import { lowerOffset } from "./pointers.ts";
-import { programBarrier } from "./shared.ts";
+import { lowerReduce } from "./reduce/reduce.ts";
+import { lowerRotate, lowerRotatedRange } from "./exchanges/rotate.ts";
+import { lowerScan } from "./reduce/scan.ts";
+import { lowerOffset } from "./memory/pointers.ts";
+import { programBarrier } from "./memory/shared.ts";
 import { sliceRegister } from "../layout/slices.ts";
 import { layoutOf } from "../layout/tiles.ts";
 import { equalRegisters, type Rule } from "./rule.ts";
@@ -48,7 +48,7 @@ import {
   lowerLocalLoadSlice,
   lowerLocalStore,
   lowerWaitGroup,
-} from "./shared_buffer.ts";
+} from "./memory/shared_buffer.ts";
 import {
   lowerBulkCopy,
   lowerMbarrierArrive,
@@ -59,7 +59,7 @@ import {
   lowerOnce,
   lowerProduce,
   lowerTensorCopy,
-} from "./tensor_copy.ts";
+} from "./memory/tensor_copy.ts";
 import { lowerPack } from "./convert/pack.ts";
 import {
   lowerFinishDot,
@@ -67,7 +67,7 @@ import {
   lowerRegisterGroupDot,
   lowerWaitDots,
   lowerWarpGroupDot,
-} from "./warp_group_dot.ts";
+} from "./dots/warp_group_dot.ts";
 
 /** Lowers one operation. */
 export function lowerOp<N extends TileOp>(

@@ -101,7 +101,7 @@ function heldWords(func: Func, { count, of }: Sections, staged: ReadonlySet<Op>)
   return Math.max(...held.map((values) => [...values].reduce((sum, one) => sum + wordsOf(one), 0)));
 }
 
-/** Loads that happen where their elements are first asked for (`lower/memory.ts`), and the section of that. */
+/** Loads that happen where their elements are first asked for (`lower/memory/global.ts`), and the section of that. */
 function lateLoads({ body }: Func, of: Sections["of"]): ReadonlyMap<Op, number> {
   const late = new Map<Op, number>();
   for (const op of body.ops) {

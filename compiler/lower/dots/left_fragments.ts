@@ -1,0 +1,115 @@
+/**
+ * The left operand of a dot of warp groups in registers: fragments that threads have computed, or that they read from a
+ * slot where elements lie across k (layout/register_operand.ts). Elements of four bytes are read as they are. Of those of
+ * one byte `ldmatrix` reads pairs across k, transposed as if they were elements of two bytes, and each register of the
+ * fragment gets four bytes of two words. The rows of such a matrix are two of each four lines (0, 1, 4, 5, 8, 9, 12, 13),
+ * so that two of them share banks in a swizzle that repeats after eight lines, and an access takes two passes.
+ * Source: PTX ISA 9.0, 9.7.15.5.1.1 and 9.7.14.5.15.
+ */
+import type { OpOf, Value } from "../../ir/func.ts";
+import { operandsOf } from "../../ir/op.ts";
+import { bytesOf, type IrType } from "../../ir/types.ts";
+import { matrixAccess } from "../../layout/conversion.ts";
+import { leftFragments } from "../../layout/register_operand.ts";
+import { layoutOf } from "../../layout/tiles.ts";
+import { depthOf, GROUP_ROWS, GROUP_WARPS } from "../../layout/warp_group.ts";
+import { type LinearLayout, mapBases } from "../../linear/linear.ts";
+import type { Operand } from "../../ptx/func.ts";
+import { bug, must } from "../../support/bug.ts";
+import type { LowerContext, Lowered } from "../context.ts";
+import { packAccess } from "../element.ts";
+import { slotOf } from "../memory/shared_buffer.ts";
+import { readSharedTile, type SharedTile } from "../memory/shared_tile.ts";
+import { lowered } from "../values.ts";
+
+/** What instructions take as a: a descriptor, or the registers of a fragment. */
+export interface Left {
+  readonly at: (across: number, k: number) => Operand;
+  /** Whether elements lie across k; undefined: they are in registers. */
+  readonly isTransposed: boolean | undefined;
+  /** Reads fragments from a slot, of elements along k from one to another, which `at` then gives. */
+  readonly read?: (from: number, to: number) => void;
+}
+
+/** Lanes of a warp that hold a fragment. */
+const LANES = 32;
+
+/** A thread's elements of a fragment: m64 has 16 rows in each warp, as a fragment of `mma` has. */
+const elementsOf = (type: IrType): number => depthOf(type) * GROUP_ROWS / GROUP_WARPS / LANES;
+
+function fragment(cx: LowerContext, values: Lowered, type: IrType, index: number): Operand {
+  const count = elementsOf(type);
+  const refs = Array.from({ length: count }, (_, i) => values(index * count + i));
+  const words = packAccess(cx.emitter, refs, type.element);
+  return { kind: "vector", elements: words.map((word) => cx.emitter.inRegister(word, "b32")) };
+}
+
+export function fragmentsOf(cx: LowerContext, value: Value): Left {
+  const { type } = value;
+  const [, depth] = type.shape;
+  const fragments = Array.from(
+    { length: must(depth, "extent along k") / depthOf(type) },
+    (_, index) => fragment(cx, lowered(cx, value), type, index),
+  );
+  return {
+    at: (_, k) => must(fragments[k / depthOf(type)], "fragment"),
+    isTransposed: undefined,
+  };
+}
+
+/** Fragments that threads read from the slot of a. */
+export function readFragments(cx: LowerContext, op: OpOf<"warp_group_dot">): Left {
+  const { sum, a, a_slot } = operandsOf(op);
+  const { type } = a;
+  const layout = leftFragments(type, op.attrs.a_depth, layoutOf(sum));
+  const tile = slotOf(cx, { buffer: a, slot: a_slot });
+  const values = bytesOf(type.element) === 1
+    ? readPairs(cx, layout, tile)
+    : readVectors(cx, layout, tile);
+  const step = depthOf(type);
+  const depth = must(type.shape[op.attrs.a_depth], "extent along k");
+  const rows = (1 << layout.register.length) * step / (depth * elementsOf(type));
+  const indexOf = (row: number, k: number): number => (row * depth + k) / step;
+  const known = new Map<number, Operand>();
+  return {
+    at: (across, k) => must(known.get(indexOf(across / GROUP_ROWS, k)), "fragment"),
+    isTransposed: undefined,
+    read: (from, to) => {
+      for (let row = 0; row < rows; row++) {
+        for (let k = from; k < to; k += step) {
+          const index = indexOf(row, k);
+          known.set(index, fragment(cx, values, type, index));
+        }
+      }
+    },
+  };
+}
+
+function readVectors(cx: LowerContext, layout: LinearLayout, tile: SharedTile): Lowered {
+  const { columns } = tile.plan;
+  const vectorBits = columns.findIndex((column) => !layout.register.includes(column));
+  return readSharedTile(cx, layout, { ...tile, plan: { columns, vectorBits } }).values;
+}
+
+/** Bits of a register's number: elements of a word along k, and the pair of rows above them. */
+const WORD_BITS = 2;
+
+function readPairs(cx: LowerContext, layout: LinearLayout, tile: SharedTile): Lowered {
+  const { columns } = tile.plan;
+  const pair = layout.register[WORD_BITS];
+  if (pair === undefined || columns[0] !== pair) bug("fragments that are not read in pairs");
+  // Indices of pairs are those of elements without the bit that distinguishes the two.
+  const withoutPair = (basis: number): number =>
+    (basis & (pair - 1)) | ((basis >> 1) & ~(pair - 1));
+  const register = layout.register.toSpliced(WORD_BITS, 1);
+  const pairs = mapBases({ ...layout, register }, layout.shape, withoutPair);
+  const matrices = matrixAccess(pairs, 2, "load", true);
+  const plan = { columns: columns.slice(1).map(withoutPair), vectorBits: 0, matrices };
+  const { values } = readSharedTile(cx, pairs, { ...tile, element: "uint16", plan });
+  return (index) => {
+    const low = index & ((1 << WORD_BITS) - 1);
+    const ref = values(low | ((index >> (WORD_BITS + 1)) << WORD_BITS));
+    if (ref.kind !== "piece") return bug("a pair that is no part of a word");
+    return { ...ref, byte: ref.byte + ((index >> WORD_BITS) & 1), bytes: 1 };
+  };
+}

@@ -1,0 +1,315 @@
+/**
+ * Dots of warp groups (`wgmma`): operands in slots of shared memory, which matrix descriptors name, and sums in registers
+ * that the instruction changes in place. Nothing else touches those before `wgmma.wait_group`, so a loop must carry them
+ * in the same registers: the sum is a parameter of the loop's body, and its only use is this dot.
+ * Source: PTX ISA 9.0, 9.7.15.5.
+ */
+import type { Operand } from "../../ptx/func.ts";
+import type { OpOf, Value } from "../../ir/func.ts";
+import { madeBy, operandsOf, resultOf } from "../../ir/op.ts";
+import { bytesOf } from "../../ir/types.ts";
+import { leftFragments } from "../../layout/register_operand.ts";
+import { layoutOf, registerCount } from "../../layout/tiles.ts";
+import {
+  depthOf,
+  GROUP_ROWS,
+  groupOperand,
+  groupType,
+  MOST_COLUMNS,
+} from "../../layout/warp_group.ts";
+import { must } from "../../support/bug.ts";
+import { threadInBlock } from "../addresses.ts";
+import type { LowerContext } from "../context.ts";
+import { whole } from "../element.ts";
+import { int } from "../emitter.ts";
+import { fragmentsOf, type Left, readFragments } from "./left_fragments.ts";
+import { slotAddress } from "../memory/shared_buffer.ts";
+import { emitDeferred, lowered } from "../values.ts";
+
+/** Warps of a group, as bits of the thread index: below them are lanes and the warp in its group. */
+const GROUP_SHIFT = 7;
+const LOW_WARP_BITS = 2;
+/** Bits of an address that descriptors hold, in units of 16 bytes. */
+const ADDRESS_BITS = 0x3ffff;
+const UNIT_SHIFT = 4;
+
+/** What a warp group has of the result: elements along m and n, and where they begin, by group. */
+interface Share {
+  readonly rows: number;
+  readonly columns: number;
+  readonly rowOf: readonly number[];
+  readonly columnOf: readonly number[];
+}
+
+function shareOf(result: Value): Share {
+  const { shape, warp } = layoutOf(result);
+  const [m, n] = [must(shape[0], "rows"), must(shape[1], "columns")];
+  const groups = warp.slice(LOW_WARP_BITS);
+  const rowOf = groups.map((basis) => Math.floor(basis / n));
+  const columnOf = groups.map((basis) => basis % n);
+  const parts = (steps: readonly number[]): number => 2 ** steps.filter((step) => step > 0).length;
+  return { rows: m / parts(rowOf), columns: n / parts(columnOf), rowOf, columnOf };
+}
+
+/** A descriptor of the operand's first part, and what to add to it for another one. */
+interface Descriptors {
+  readonly at: (across: number, k: number) => Operand;
+  readonly isTransposed: boolean;
+}
+
+function descriptorsOf(
+  cx: LowerContext,
+  buffer: Value,
+  slot: Value,
+  depthAxis: number,
+  /** Elements across k by bit of the group's number. */
+  groups: readonly number[],
+): Descriptors {
+  const e = cx.emitter;
+  const { descriptor, isTransposed, offset } = groupOperand(buffer.type, depthAxis);
+  let address = slotAddress(cx, buffer, slot);
+  groups.forEach((across, bit) => {
+    if (across === 0) return;
+    const mask = int(1 << (GROUP_SHIFT + bit));
+    const isSet = e.pure("and.b32", "b32", [threadInBlock(cx), mask]);
+    const group = e.pure("shr.u32", "b32", [isSet, int(GROUP_SHIFT + bit)]);
+    address = e.add("b32", address, e.mul("b32", group, int(offset(across, 0))));
+  });
+  const units = e.pure("shr.u32", "b32", [
+    e.pure("and.b32", "b32", [e.inRegister(address, "b32"), int(ADDRESS_BITS)]),
+    int(UNIT_SHIFT),
+  ]);
+  const first = e.pure("cvt.u64.u32", "b64", [units]);
+  return {
+    isTransposed,
+    at: (across, k) => {
+      const rest = descriptor + BigInt(offset(across, k) >> UNIT_SHIFT);
+      return e.pure("add.s64", "b64", [first, { kind: "integer", value: BigInt.asIntN(64, rest) }]);
+    },
+  };
+}
+
+/** Whether a sum is zero, which instructions need not read. */
+function isZero(sum: Value): boolean {
+  const constant = madeBy(sum, "constant");
+  return constant !== undefined && Object.is(Number(constant.attrs.value), 0);
+}
+
+/** The registers of the sum; constants and the like get registers of their own. */
+function sumsInPlace(cx: LowerContext, sum: Value): Operand[] {
+  const e = cx.emitter;
+  const isCarried = sum.def === undefined;
+  if (isZero(sum)) return Array.from({ length: registerCount(sum) }, () => e.register("b32"));
+  return Array.from({ length: registerCount(sum) }, (_, register) => {
+    const operand = whole(e, lowered(cx, sum)(register), sum.type.element);
+    if (isCarried && operand.kind === "register") return operand;
+    const own = e.register("b32");
+    e.emit("mov.b32", [own, operand]);
+    return own;
+  });
+}
+
+/** What instructions compute of the result: a part of its rows and columns, in registers that follow each other. */
+interface Part {
+  readonly row: number;
+  readonly column: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The instructions of a dot: parts of the result, and how to add an MMA to one. */
+interface Instructions {
+  /** In the order of their registers. */
+  readonly parts: readonly Part[];
+  /** Elements along k: of one instruction, and all. */
+  readonly step: number;
+  readonly depth: number;
+  /** Reads what instructions on elements along k take from registers. */
+  readonly read: Left["read"];
+  /** The MMA from k on, added to registers or written to them. */
+  readonly multiply: (part: Part, k: number, sums: readonly Operand[], adds: boolean) => void;
+}
+
+type GroupDotOp = OpOf<"warp_group_dot" | "register_group_dot">;
+
+function leftOf(cx: LowerContext, op: GroupDotOp, { rowOf }: Share): Left {
+  if (op.name === "register_group_dot") return fragmentsOf(cx, operandsOf(op).a);
+  if (op.attrs.registers === true) return readFragments(cx, op);
+  const { a, a_slot } = operandsOf(op);
+  return descriptorsOf(cx, a, a_slot, op.attrs.a_depth, rowOf);
+}
+
+function instructionsOf(cx: LowerContext, op: GroupDotOp, mostColumns: number): Instructions {
+  const { sum, a, b, b_slot } = operandsOf(op);
+  const share = shareOf(sum);
+  const left = leftOf(cx, op, share);
+  const right = descriptorsOf(cx, b, b_slot, op.attrs.b_depth, share.columnOf);
+  const columns = Math.min(share.columns, mostColumns);
+  const [type, other] = [must(groupType(a), "type of a"), must(groupType(b), "type of b")];
+  const step = depthOf(a.type);
+  const shape = `m${GROUP_ROWS}n${columns}k${step}`;
+  const types = [type.sum, type.spelling, other.spelling].join(".");
+  const spelling = `wgmma.mma_async.sync.aligned.${shape}.${types}`;
+  // Signs of the operands, and whether they lie across k: as far as the type has a choice.
+  const choices = [
+    ...(type.sum === "f32" ? [1, 1] : []),
+    ...(type.isEitherOrder
+      ? [left, right].flatMap(({ isTransposed }) =>
+        isTransposed === undefined ? [] : isTransposed ? 1 : 0
+      )
+      : []),
+  ].map((choice) => int(choice));
+  const inRow = share.columns / columns;
+  const registers = columns / 2;
+  const parts = Array.from({ length: inRow * share.rows / GROUP_ROWS }, (_, i) => ({
+    row: Math.floor(i / inRow) * GROUP_ROWS,
+    column: (i % inRow) * columns,
+    from: i * registers,
+    to: (i + 1) * registers,
+  }));
+  return {
+    parts,
+    step,
+    read: left.read,
+    depth: must(b.type.shape[op.attrs.b_depth], "extent along k"),
+    multiply: ({ row, column }, k, elements, adds) => {
+      cx.emitter.emit(spelling, [
+        { kind: "vector", elements },
+        left.at(row, k),
+        right.at(column, k),
+        int(adds ? 1 : 0),
+        ...choices,
+      ]);
+    },
+  };
+}
+
+export function lowerWarpGroupDot(cx: LowerContext, op: OpOf<"warp_group_dot">): void {
+  if (op.attrs.apart) return startApart(cx, op);
+  const sums = multiplyInPlace(cx, op);
+  cx.values.set(resultOf(op), (register) => must(sums[register], "element of a dot"));
+}
+
+export function lowerRegisterGroupDot(cx: LowerContext, op: OpOf<"register_group_dot">): void {
+  const sums = multiplyInPlace(cx, op);
+  cx.values.set(resultOf(op), (register) => must(sums[register], "element of a dot"));
+}
+
+/**
+ * Starts all instructions, which add to the registers of the sum. Fragments are read from a slot when the dot before is
+ * done, which had the same registers; another warp group multiplies meanwhile. In two or four groups of instructions, each
+ * with registers of its own, whose fragments are read while another one multiplies, TF32 lost 4 and 8 % on an H100.
+ */
+function multiplyInPlace(cx: LowerContext, op: GroupDotOp): Operand[] {
+  const e = cx.emitter;
+  const { parts, step, depth, read, multiply } = instructionsOf(cx, op, MOST_COLUMNS);
+  const { sum } = operandsOf(op);
+  const sums = sumsInPlace(cx, sum);
+  const adds = !isZero(sum);
+  if (read !== undefined) {
+    e.emit("wgmma.wait_group.sync.aligned", [int(0)]);
+    read(0, depth);
+  }
+  e.emit("wgmma.fence.sync.aligned", []);
+  for (let k = 0; k < depth; k += step) {
+    for (const part of parts) multiply(part, k, sums.slice(part.from, part.to), adds || k > 0);
+  }
+  e.emit("wgmma.commit_group.sync.aligned", []);
+  return sums;
+}
+
+/** Elements along k that are summed with the bits of the instruction. */
+const APART_DEPTH = 128;
+/** Columns of a part whose sums have registers beside those of the result, and parts that are under way at a time. */
+const APART_COLUMNS = 64;
+const APART_PARTS = 2;
+
+/** A part whose instructions are under way, and the registers in which they sum. */
+interface StartedPart {
+  readonly part: Part;
+  readonly fresh: readonly Operand[];
+}
+
+/**
+ * Starts a dot whose parts are summed from zero in registers beside those of the sum: the instructions of its first part.
+ * `finish_dot` starts the other ones, each while the one before it is under way, and adds each when it is done.
+ *
+ * Parts take turns with the same registers. Where each has its own, ptxas adds later, and spills.
+ */
+function startApart(cx: LowerContext, op: OpOf<"warp_group_dot">): void {
+  const e = cx.emitter;
+  const { parts, step, depth, read, multiply } = instructionsOf(cx, op, APART_COLUMNS);
+  const { sum } = operandsOf(op);
+  // Addresses of copies and fragments leave too few registers for two parts.
+  const most = op.attrs.registers === true && cx.copied.size > 0 ? 1 : APART_PARTS;
+  const sums = Array.from(
+    { length: registerCount(sum) },
+    (_, register) => e.inRegister(whole(e, lowered(cx, sum)(register), sum.type.element), "b32"),
+  );
+  const turns = Array.from(
+    { length: most },
+    () => Array.from({ length: APART_COLUMNS / 2 }, () => e.register("b32")),
+  );
+  const starts = Array.from({ length: Math.ceil(depth / APART_DEPTH) }, (_, i) => i * APART_DEPTH)
+    .flatMap((from) => parts.map((part) => ({ part, from })))
+    .map((one, turn) => ({ ...one, turn }));
+  const underWay: StartedPart[] = [];
+  const start = ({ part, from, turn }: (typeof starts)[number]): void => {
+    const fresh = must(turns[turn % most], "registers of a part").slice(0, part.to - part.from);
+    const end = Math.min(depth, from + APART_DEPTH);
+    if (part === parts[0]) read?.(from, end);
+    e.emit("wgmma.fence.sync.aligned", []);
+    for (let k = from; k < end; k += step) multiply(part, k, fresh, k > from);
+    e.emit("wgmma.commit_group.sync.aligned", []);
+    underWay.push({ part, fresh });
+  };
+  const addFirst = (): void => {
+    const { part, fresh } = must(underWay.shift(), "part that is under way");
+    e.emit("wgmma.wait_group.sync.aligned", [int(underWay.length)]);
+    fresh.forEach((register, i) => {
+      const at = part.from + i;
+      sums[at] = e.pure("add.rn.f32", "b32", [must(sums[at], "sum"), register]);
+    });
+  };
+  const [first, ...others] = starts;
+  start(must(first, "part of a dot"));
+  cx.unfinished.set(resultOf(op), () => {
+    for (const one of others) {
+      if (underWay.length === most) addFirst();
+      start(one);
+    }
+    while (underWay.length > 0) addFirst();
+    return sums;
+  });
+}
+
+export function lowerFinishDot(cx: LowerContext, op: OpOf<"finish_dot">): void {
+  emitDeferred(cx);
+  const { dot } = operandsOf(op);
+  const sums = must(cx.unfinished.get(dot), "dot that was started")();
+  cx.unfinished.delete(dot);
+  cx.values.set(resultOf(op), (register) => must(sums[register], "element of a dot"));
+}
+
+/** Registers of a thread for a dot of warp groups beside those of its sums: sums from zero, and fragments. */
+export function registersBeside(op: GroupDotOp): number {
+  if (op.name === "register_group_dot") return 0;
+  const { sum, a } = operandsOf(op);
+  const { registers, apart, a_depth } = op.attrs;
+  const fragments = registers === true
+    ? leftFragments(a.type, a_depth, layoutOf(sum)).register.length
+    : undefined;
+  const words = fragments === undefined ? 0 : 2 ** fragments * bytesOf(a.type.element) / 4;
+  const beside = apart ? Math.min(registerCount(sum), APART_PARTS * APART_COLUMNS / 2) : 0;
+  return words + beside;
+}
+
+export function lowerWaitDots(cx: LowerContext, op: OpOf<"wait_dots">): void {
+  emitDeferred(cx);
+  cx.emitter.emit("wgmma.wait_group.sync.aligned", [int(op.attrs.pending)]);
+}
+
+/** Copies by `cp.async` and stores use the generic proxy, dots of warp groups do not (PTX ISA 9.0, 8.5). */
+export function lowerProxyFence(cx: LowerContext): void {
+  cx.emitter.emit("fence.proxy.async.shared::cta", []);
+}

@@ -1,0 +1,61 @@
+/** Combines the accumulators of a thread's registers, and those of the lanes of a warp. */
+import { must } from "../../support/bug.ts";
+import { zip } from "../../support/zip.ts";
+import type { Accumulator, Combiner } from "./combine.ts";
+import type { LowerContext } from "../context.ts";
+import { int } from "../emitter.ts";
+import { butterfly } from "../exchanges/shuffle.ts";
+
+/** The number whose bits `bits` are those of `value`, lowest first. */
+export function scatterBits(bits: readonly number[], value: number): number {
+  return bits.reduce((register, bit, i) => (value >> i) & 1 ? register | (1 << bit) : register, 0);
+}
+
+/** Combines pairs, pairs of pairs, …: short chains, and errors of sums grow slowly. */
+export function foldRegisters(
+  cx: LowerContext,
+  combiner: Combiner,
+  bits: readonly number[],
+  start: (register: number) => Accumulator,
+): Accumulator {
+  const fold = (count: number, register: number): Accumulator => {
+    if (count === 0) return start(register);
+    const bit = must(bits[count - 1], "register bit");
+    return combiner.combine(
+      cx.emitter,
+      fold(count - 1, register),
+      fold(count - 1, register | (1 << bit)),
+    );
+  };
+  return fold(bits.length, 0);
+}
+
+/** Combines the accumulators of the lanes whose numbers differ in `bits`; all of them get the result. */
+export function foldLanes(
+  cx: LowerContext,
+  combiner: Combiner,
+  bits: readonly number[],
+  sum: Accumulator,
+): Accumulator {
+  const e = cx.emitter;
+  if (bits.length === 5 && combiner.redux !== undefined && e.target.redux) {
+    const result = e.register("b32");
+    const value = e.inRegister(must(sum[0], "word"), "b32");
+    e.emit(`redux.sync.${combiner.redux}`, [result, value, int(0xffffffffn)]);
+    return [result];
+  }
+  return bits.reduce(
+    (at, bit) => combiner.combine(e, at, fromLane(cx, combiner, at, 1 << bit)),
+    sum,
+  );
+}
+
+/** The accumulator of the lane whose number differs by `mask`. */
+export function fromLane(
+  cx: LowerContext,
+  combiner: Combiner,
+  sum: Accumulator,
+  mask: number,
+): Accumulator {
+  return zip(sum, combiner.banks).map(([word, bank]) => butterfly(cx.emitter, word, bank, mask));
+}

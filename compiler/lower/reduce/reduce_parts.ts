@@ -1,0 +1,272 @@
+/**
+ * What reductions do through shared memory: each warp leaves its part, and all threads combine the parts of their element
+ * in one order.
+ *
+ * Warps of several blocks send their parts to each block of the program (`st.async`), which waits for their bytes: a part
+ * goes one way, nothing else is ordered, and a block that has what it waited for may end. It waits where a result is first
+ * asked for, so parts of several reductions are under way together.
+ */
+import type { OpOf } from "../../ir/func.ts";
+import { BARRIER_ROOM } from "../../layout/exchanges.ts";
+import { countWithout, reducedLayout } from "../../layout/reduce.ts";
+import { freeMask, type LinearLayout } from "../../linear/linear.ts";
+import { blockThreadBases, threadBases } from "../../linear/threads.ts";
+import { must } from "../../support/bug.ts";
+import { zip } from "../../support/zip.ts";
+import type { Instruction, Operand } from "../../ptx/func.ts";
+import { atRegister, ownerPredicate, threadInBlock } from "../addresses.ts";
+import type { Accumulator, Combiner } from "./combine.ts";
+import type { LowerContext } from "../context.ts";
+import { int } from "../emitter.ts";
+import type { WordBank } from "../convert/words.ts";
+import { foldLanes, foldRegisters, scatterBits } from "./fold.ts";
+import { beginExchange, meet, programBarrier, toBlock } from "../memory/shared.ts";
+
+/** Where the parts of a reduction come from: the hardware bits along the axis. */
+export interface Parts {
+  readonly layout: LinearLayout;
+  readonly axis: number;
+  readonly lanes: readonly number[];
+  readonly warps: readonly number[];
+  readonly blocks: readonly number[];
+}
+
+/** Parts in shared memory: for each part, a word of each element, and then the next word. */
+type Places = (word: number, thread: readonly number[], register: number, part?: number) => {
+  /** What the thread contributes to the address. */
+  readonly base: Operand;
+  readonly offset: number;
+};
+
+function placesOf(
+  cx: LowerContext,
+  { banks }: Combiner,
+  { layout, axis, warps, blocks }: Parts,
+): Places {
+  const reduced = reducedLayout(layout, axis);
+  const elements = countWithout(layout.shape, axis);
+  const sizes = banks.map(bytesOf);
+  return (word, thread, register, part = 0) => {
+    const size = must(sizes[word], "size of a word");
+    const before = sizes.slice(0, word).reduce((a, b) => a + b, 0) <<
+      (warps.length + blocks.length);
+    const scaled = (bases: readonly number[]): number[] => bases.map((basis) => basis * size);
+    const { base, constant } = atRegister(cx, {
+      register: scaled(reduced.register),
+      thread: scaled(thread),
+    }, register);
+    return { base, offset: elements * (before + part * size) + constant };
+  };
+}
+
+const bytesOf = (bank: WordBank): number => bank === "b64" ? 8 : 4;
+
+/** Combines the parts of a block's warps: all write before a barrier of the block, and read after it. */
+export function foldWarps(
+  cx: LowerContext,
+  op: OpOf<"reduce">,
+  combiner: Combiner,
+  parts: Parts,
+  sums: readonly Accumulator[],
+): Accumulator[] {
+  const e = cx.emitter;
+  const start = beginExchange(cx, op);
+  const places = placesOf(cx, combiner, parts);
+  const thread = blockThreadBases(sentTo(parts));
+  const guard = ownerGuard(cx, freeMask(thread));
+  eachWord(combiner, sums, ({ value, bank, word, register }) => {
+    const { base, offset } = places(word, thread, register);
+    const address = e.address(e.add("b32", start, base), BigInt(offset));
+    e.emit(`st.shared.${bank}`, [address, e.inRegister(value, bank)], guard);
+  });
+  programBarrier(cx);
+  return readParts(cx, combiner, parts, sums.length, start, places);
+}
+
+/**
+ * Sends the parts of the warps of several blocks, and gives what waits for those of the others and combines them. All
+ * lanes of a warp have its part: each sends it to another block, as far as the axis has lanes for that.
+ */
+export function foldBlocks(
+  cx: LowerContext,
+  op: OpOf<"reduce">,
+  combiner: Combiner,
+  parts: Parts,
+  sums: readonly Accumulator[],
+): () => Accumulator[] {
+  const e = cx.emitter;
+  const barrier = beginExchange(cx, op);
+  meet(cx);
+  const start = e.add("b32", barrier, int(BARRIER_ROOM));
+  const places = placesOf(cx, combiner, parts);
+  const sent = sentTo(parts);
+  const thread = threadBases(sent);
+  const { byThread, inTurn } = receivers(parts);
+  const guard = ownerGuard(
+    cx,
+    freeMask(zip(thread, byThread).map(([place, rank]) => place | rank)),
+  );
+  // What each block sends to one, so many times.
+  const senders = blockThreadBases(sent).filter((basis) => basis !== 0).length;
+  const words = combiner.banks.reduce((bytes, bank) => bytes + bytesOf(bank), 0) * sums.length;
+  expectBytes(cx, barrier, words << senders + parts.blocks.length);
+  for (const turn of inTurn) {
+    const { base, constant } = atRegister(cx, { register: [], thread: byThread }, 0, turn);
+    const rank = e.inRegister(e.add("b32", base, int(constant)), "b32");
+    const [toBarrier, to] = [toBlock(cx, barrier, rank), toBlock(cx, start, rank)];
+    eachWord(combiner, sums, ({ value, bank, word, register }) => {
+      const { base, offset } = places(word, thread, register);
+      e.emit(`st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.${bank}`, [
+        e.address(e.add("b32", to, base), BigInt(offset)),
+        e.inRegister(value, bank),
+        e.address(toBarrier),
+      ], guard);
+    });
+  }
+  return () => {
+    awaitBytes(cx, op, barrier);
+    return readParts(cx, combiner, parts, sums.length, start, places);
+  };
+}
+
+/** The layout of the parts that threads have: an element's index below the number of the part. */
+function sentTo({ layout, axis, warps, blocks }: Parts): LinearLayout {
+  const reduced = reducedLayout(layout, axis);
+  const elements = countWithout(layout.shape, axis);
+  const numbered = (bases: readonly number[], along: readonly number[], first: number): number[] =>
+    bases.map((basis, bit) =>
+      along.includes(bit) ? elements << (first + along.indexOf(bit)) : basis
+    );
+  return {
+    ...reduced,
+    warp: numbered(reduced.warp, warps, 0),
+    // The shared memory of a block has its own elements only.
+    block: numbered(reduced.block.map(() => 0), blocks, warps.length),
+  };
+}
+
+/** The blocks that a thread sends its part to: one for each lane along the axis, and those that are left in turn. */
+function receivers({ layout, lanes, blocks }: Parts): {
+  /** Rank of a block, by the bits of the thread's index in its program. */
+  readonly byThread: readonly number[];
+  /** Bits of ranks that no lane represents. */
+  readonly inTurn: readonly number[];
+} {
+  const byLane = blocks.slice(0, lanes.length);
+  const rest = blocks.slice(lanes.length);
+  const byThread = threadBases({
+    ...layout,
+    lane: layout.lane.map((_, bit) => {
+      const block = byLane[lanes.indexOf(bit)];
+      return block === undefined ? 0 : 1 << block;
+    }),
+    warp: layout.warp.map(() => 0),
+    block: layout.block.map((_, bit) => blocks.includes(bit) ? 0 : 1 << bit),
+  });
+  return {
+    byThread,
+    inTurn: Array.from({ length: 1 << rest.length }, (_, turn) => scatterBits(rest, turn)),
+  };
+}
+
+/** Lets the phase of a block's barrier end when so many bytes are there. */
+function expectBytes(cx: LowerContext, barrier: Operand, bytes: number): void {
+  const e = cx.emitter;
+  const isFirst = e.pure("setp.eq.s32", "pred", [threadInBlock(cx), int(0)]);
+  e.emit(
+    "mbarrier.arrive.expect_tx.shared::cta.b64",
+    [{ kind: "sink" }, e.address(barrier), int(bytes)],
+    guardOf(isFirst),
+  );
+}
+
+function awaitBytes(cx: LowerContext, op: OpOf<"reduce">, barrier: Operand): void {
+  const e = cx.emitter;
+  const phase = cx.remote.phases.get(op);
+  const [again, isOver] = [e.newLabel(), e.register("pred")];
+  e.label(again);
+  e.emit(
+    "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64",
+    [isOver, e.address(barrier), phase ?? int(0)],
+  );
+  e.emit("bra", [{ kind: "symbol", name: again }], { register: isOver, negated: true });
+  if (phase !== undefined) e.emit("xor.b32", [phase, phase, int(1)]);
+}
+
+/** Up to eight parts each thread reads itself. Of more it reads four, a vector, and other lanes read the others. */
+const OWN_BITS = 3;
+const VECTOR_BITS = 2;
+
+/** The parts of each element of a thread, combined. */
+function readParts(
+  cx: LowerContext,
+  combiner: Combiner,
+  { layout, axis, lanes, warps, blocks }: Parts,
+  count: number,
+  start: Operand,
+  places: Places,
+): Accumulator[] {
+  const e = cx.emitter;
+  const elements = countWithout(layout.shape, axis);
+  const bits = warps.length + blocks.length;
+  const low = bits <= OWN_BITS ? bits : VECTOR_BITS;
+  const reading = lanes.slice(0, bits - low);
+  const { lane, ...reduced } = reducedLayout(layout, axis);
+  const thread = blockThreadBases({
+    ...reduced,
+    lane: lane.map((basis, bit) =>
+      reading.includes(bit) ? elements << (low + reading.indexOf(bit)) : basis
+    ),
+  });
+  // Bits of a part's number that no lane represents.
+  const own = Array.from({ length: bits }, (_, bit) => bit)
+    .filter((bit) => bit < low || bit >= low + reading.length);
+  return Array.from({ length: count }, (_, register) => {
+    const words = combiner.banks.map((bank, word) => {
+      const loaded = Array.from({ length: 1 << own.length }, () => e.register(bank));
+      // Parts of one element lie side by side.
+      const size = elements > 1 ? 1 : Math.min(loaded.length, 16 / bytesOf(bank));
+      for (let first = 0; first < loaded.length; first += size) {
+        const { base, offset } = places(word, thread, register, scatterBits(own, first));
+        const address = e.address(e.add("b32", start, base), BigInt(offset));
+        const into = loaded.slice(first, first + size);
+        if (size === 1) e.emit(`ld.shared.${bank}`, [must(into[0], "word"), address]);
+        else e.emit(`ld.shared.v${size}.${bank}`, [{ kind: "vector", elements: into }, address]);
+      }
+      return loaded;
+    });
+    const sum = foldRegisters(
+      cx,
+      combiner,
+      own.map((_, i) => i),
+      (at) => words.map((loaded) => must(loaded[at], "part")),
+    );
+    return foldLanes(cx, combiner, reading, sum);
+  });
+}
+
+interface Word {
+  readonly value: Operand;
+  readonly bank: WordBank;
+  readonly word: number;
+  readonly register: number;
+}
+
+function eachWord(
+  { banks }: Combiner,
+  sums: readonly Accumulator[],
+  visit: (word: Word) => void,
+): void {
+  sums.forEach((sum, register) =>
+    zip(sum, banks).forEach(([value, bank], word) => visit({ value, bank, word, register }))
+  );
+}
+
+/** Of threads that have the same part, the first. */
+function ownerGuard(cx: LowerContext, copies: number): Instruction["guard"] {
+  const owner = ownerPredicate(cx, copies);
+  return owner === undefined ? undefined : guardOf(owner);
+}
+
+const guardOf = (predicate: Operand): Instruction["guard"] =>
+  predicate.kind === "register" ? { register: predicate, negated: false } : undefined;
