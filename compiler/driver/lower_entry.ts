@@ -12,7 +12,7 @@ import type { Persistence, TensorMapPlan } from "../options.ts";
 import type { PtxKernel } from "../ptx/func.ts";
 import { printModule } from "../ptx/print.ts";
 import { requiredVersion } from "../ptx/version.ts";
-import { tensorMapPlans } from "../schedule/tensor_maps.ts";
+import { tensorMapPlans } from "../schedule/warp_groups/tensor_maps.ts";
 import { DEFAULT_FLOATS } from "../support/float_options.ts";
 import { ALL_TARGETS, type Target, type TargetName, traceTarget } from "../targets.ts";
 import { axisAnalysis } from "../tile/axis.ts";
@@ -77,8 +77,8 @@ export interface LoweredForm {
 }
 
 /**
- * The form of an entry whose operands come by tensor copies, `tensor` if no other one is asked for; undefined where its loads
- * or the target do not allow it.
+ * The form of an entry whose operands come by tensor copies, `tensor` if no other one is asked for; undefined where its
+ * loads or the target do not allow it.
  */
 export function lowerTensorForm(
   source: Func,

@@ -10,7 +10,7 @@ import { sliceResults } from "../layout/slice_results.ts";
 import { turnDots } from "../layout/turn_dots.ts";
 import { allocateShared } from "../schedule/allocate_shared.ts";
 import { memoryOrder } from "../schedule/memory_order.ts";
-import { loopPrograms } from "../schedule/loop_programs.ts";
+import { loopPrograms } from "../schedule/programs/loop_programs.ts";
 import { stageOperands } from "../schedule/stage_operands.ts";
 import { stageRows } from "../schedule/stage_rows.ts";
 import { must } from "../support/bug.ts";

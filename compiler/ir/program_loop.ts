@@ -1,4 +1,4 @@
-/** The loop in which a block does several programs in turn (`schedule/loop_programs.ts`). */
+/** The loop in which a block does several programs in turn (`schedule/programs/loop_programs.ts`). */
 import type { Persistence } from "../options.ts";
 import { loopOf } from "./flow.ts";
 import type { Func, OpOf, Region } from "./func.ts";

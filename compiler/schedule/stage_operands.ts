@@ -1,8 +1,9 @@
 /**
  * Stages operands of dots in shared memory. Replaces the layout conversions before dots.
  *
- * Operands that a loop loads for its dot are prefetched some iterations earlier (pipeline.ts); operands from outside of
- * a loop may stay resident. All others get buffers of their own right before the dot, with one barrier for both:
+ * Operands that a loop loads for its dot are prefetched some iterations earlier (pipeline/pipeline.ts); operands from
+ * outside of a loop may stay resident. All others get buffers of their own right before the dot, with one barrier for
+ * both:
  *
  *     barrier; store a; store b; barrier; load a; load b; dot
  *
@@ -31,15 +32,15 @@ import { fitsShared, query } from "../targets.ts";
 import { conversionOf, hasBlockBarrier } from "../layout/exchanges.ts";
 import { aligned, bytesApart, exchangesApart, sharedBytes } from "./allocate_shared.ts";
 import type { Pass, TargetContext } from "../tile/pass.ts";
-import { rewriteChain } from "./chain_loop.ts";
-import { buffersOf, type ChainPlan, planChain } from "./chain_plan.ts";
-import { withVectors } from "./chain_vectors.ts";
-import { overlaps } from "./overlapped_chain.ts";
-import { leaveEarly } from "./early_return.ts";
-import { growsWithProgram, startLastFirst } from "./longest_first.ts";
-import { pipelineLoop } from "./pipeline.ts";
-import type { Reuse } from "./slot_ring.ts";
-import { BARRIER, BARRIER_BYTES } from "./tensor_loop.ts";
+import { rewriteChain } from "./chains/chain_loop.ts";
+import { buffersOf, type ChainPlan, planChain } from "./chains/chain_plan.ts";
+import { withVectors } from "./chains/chain_vectors.ts";
+import { overlaps } from "./chains/overlapped_chain.ts";
+import { leaveEarly } from "./chains/early_return.ts";
+import { growsWithProgram, startLastFirst } from "./programs/longest_first.ts";
+import { pipelineLoop } from "./pipeline/pipeline.ts";
+import type { Reuse } from "./warp_groups/slot_ring.ts";
+import { BARRIER, BARRIER_BYTES } from "./warp_groups/tensor_loop.ts";
 import { ScheduleBuilder } from "./builder.ts";
 import { repeats } from "./repeats.ts";
 import { residentOperands, type StagedOperand, stagedOperandsOf } from "./staged_operand.ts";
@@ -211,7 +212,10 @@ function pipelineLoops(
   return around;
 }
 
-/** Whether other operations use the memory of a loop's buffers; those after it get memory of their own if that costs nothing. */
+/**
+ * Whether other operations use the memory of a loop's buffers; those after it get memory of their own if that costs
+ * nothing.
+ */
 function reuseOf(state: State, region: Region, loop: Op, before: readonly Op[]): Reuse {
   const hasMaps = state.func.maps.length > 0;
   if (region !== state.func.body || !hasMaps) return { before: true, after: true };
@@ -250,8 +254,8 @@ function addChainBuffers(state: State, chain: ChainPlan): readonly Value[] {
 const SLOT_ALIGNMENT = 1024;
 
 /**
- * Whether what the function exchanges besides has memory of its own, and each warp a part of that: then none has to wait for the
- * others before its results.
+ * Whether what the function exchanges besides has memory of its own, and each warp a part of that: then none has to
+ * wait for the others before its results.
  */
 function staysApart({ func, ringBytes, context }: State): boolean {
   const loops = bodyOfProgram(func).ops.filter(({ name }) => name === "while");

@@ -13,7 +13,7 @@ export type Phase = (typeof PHASES)[number];
 /**
  * Which code of an entry is made: `plain` serves every launch; `tensor` has tensor maps as parameters and serves those
  * that meet the conditions of its views (`compiler/views`); `turns` is the same with blocks that do several programs in
- * turn, for chains of dots in short loops (`compiler/schedule/loop_programs.ts`).
+ * turn, for chains of dots in short loops (`compiler/schedule/programs/loop_programs.ts`).
  */
 export type Form = "plain" | "tensor" | "turns";
 

@@ -47,7 +47,7 @@ Deno.test("turnsOf() lets blocks do each program of any grid once", () => {
   }));
 });
 
-/** The programs of a block by the carries that compiler/schedule/turns.ts emits. */
+/** The programs of a block by the carries that compiler/schedule/programs/turns.ts emits. */
 function programsOf(block: number, [x, y, z]: Grid, steps: readonly number[]): number[] {
   const [dx = 0, dy = 0, dz = 0] = steps;
   const row = Math.floor(block / x);

@@ -1,0 +1,117 @@
+/**
+ * A loop whose dots are under conditions that a table gives, as for the blocks of a sparse matrix that are there:
+ *
+ *     while (test) {
+ *       load the boxes
+ *       if (condition) sum += a @ b
+ *       if (another condition) another sum += another a @ b
+ *     }
+ *
+ * Its boxes come like those of chained dots (chain_loop.ts), also those that a branch loads for itself. A slot that a
+ * dot would read alone stays as it is where the dot is left out: a box beyond its tensor is zeros that nothing reads
+ * from memory, but takes as long to copy as another one. Conditions are of the program, so all of its warp groups do
+ * the same dots, each with a part of the columns:
+ *
+ *     while (test) {
+ *       wait until the slots of the iteration are full
+ *       for each dot: if (condition) { start it; wait for all dots before it }
+ *       if (no condition held) wait for all dots
+ *       arrive at the slots of the iteration before
+ *     }
+ *     wait for all dots
+ *
+ * A dot is under way meanwhile; ptxas lets it, since both ways of a branch leave its sums in the same registers
+ * (lower/control.ts). Conditions are computed an iteration early, because their tables take a while to answer.
+ */
+import { branchOf, loopOf } from "../../ir/flow.ts";
+import type { Op, OpOf } from "../../ir/func.ts";
+import { must } from "../../support/bug.ts";
+import { ScheduleBuilder } from "../builder.ts";
+import { ChainDots } from "./chain_dots.ts";
+import type { ChainDot, ChainPlan, Rings } from "./chain_plan.ts";
+import { addressState } from "../pipeline/pipeline.ts";
+import { carry, copyOfIteration, firstIteration, type Iteration } from "../pipeline/prefetch.ts";
+import { nextPosition, type Position, positionValues } from "../warp_groups/ring_position.ts";
+
+/** Puts the dots of warp groups into the loop. */
+export function multiplyGuarded(plan: ChainPlan, rings: Rings, start: Position): Op[] {
+  const { func, loop, guarded } = plan;
+  const { body, end } = loopOf(loop);
+  const builder = (): ScheduleBuilder => new ScheduleBuilder(func, [], loop.span);
+  const [before, build, after] = [builder(), builder(), builder()];
+  const conditions = conditionsAhead(plan, before);
+  const isFirst = before.true();
+  const { inBody, yields } = carry(plan, [...positionValues(start), start.slot, isFirst]);
+  const [slot, parity, behind, first] = inBody;
+  const at: Position = { slot: must(slot, "slot"), parity: must(parity, "phase") };
+  const dots = new ChainDots(plan, rings, at);
+  conditions(build);
+  // A group that leaves out all dots of an iteration must not run ahead of its copies.
+  for (const one of plan.dots) dots.await(build, one);
+  for (const op of body.ops.slice(0, -1)) {
+    build.out.push(op);
+    const one = plan.dots[guarded.findIndex(({ branch }) => branch === op)];
+    if (one !== undefined && op.name === "if") startInBranch(plan, dots, op, one);
+  }
+  finishBefore(plan, build);
+  build.unless(must(first, "first"), (inside) => {
+    for (const { empty } of rings.values()) {
+      if (empty !== undefined) inside.effect("mbarrier_arrive", [empty, must(behind, "slot")]);
+    }
+  });
+  const isLater = build.value("constant", [], isFirst.type, { value: 0n });
+  yields([...positionValues(nextPosition(build, plan, at)), at.slot, isLater]);
+  body.ops = [...build.out, end];
+  after.effect("wait_dots", [], { pending: 0 });
+  return [...before.out, loop, ...after.out];
+}
+
+/** Starts the dot of a branch; those before it are done then. */
+function startInBranch(plan: ChainPlan, dots: ChainDots, branch: OpOf<"if">, one: ChainDot): void {
+  const { then, thenEnd } = branchOf(branch);
+  const inside = new ScheduleBuilder(plan.func, [], one.dot.span);
+  for (const op of then.ops) {
+    if (op !== one.dot) {
+      inside.out.push(op);
+      continue;
+    }
+    thenEnd.operands = [dots.start(inside, one)];
+    inside.effect("wait_dots", [], { pending: 1 });
+  }
+  then.ops = inside.out;
+}
+
+/** The dots of the iteration before are done, also where this one has started none. */
+function finishBefore({ guarded }: ChainPlan, build: ScheduleBuilder): void {
+  const started = guarded.map(({ branch }) => branchOf(branch).condition)
+    .reduce((all, one) => build.value("or", [all, one], one.type));
+  build.unless(started, (inside) => inside.effect("wait_dots", [], { pending: 0 }));
+}
+
+/**
+ * Lets the loop carry the conditions of its branches, computed an iteration early where they can be. Gives what
+ * computes those of the next iteration.
+ */
+function conditionsAhead(
+  { func, loop, guarded }: ChainPlan,
+  before: ScheduleBuilder,
+): (build: ScheduleBuilder) => void {
+  const values = guarded.map(({ branch }) => branchOf(branch).condition);
+  const carried = addressState(loop, values);
+  if (carried === undefined) return () => {};
+  const plan = { func, loop, carried };
+  const first = copyOfIteration(plan, before, firstIteration(plan, before));
+  const second = first.next();
+  const initial = [...values.map(first.copy), second.runs, ...second.state];
+  const { inBody, yields } = carry(plan, initial);
+  guarded.forEach(({ branch }, i) => {
+    branch.operands = [must(inBody[i], "condition")];
+  });
+  const [runs, ...state] = inBody.slice(guarded.length);
+  return (build) => {
+    const iteration: Iteration = { runs: must(runs, "test"), state };
+    const { copy, next } = copyOfIteration(plan, build, iteration);
+    const after = next();
+    yields([...values.map(copy), after.runs, ...after.state]);
+  };
+}

@@ -1,0 +1,303 @@
+/**
+ * Which loops prefetch operands of their dots, in how many slots; pipelined_loop.ts has the forms. Where the target
+ * can copy asynchronously, loads become copies into a ring of slots; elsewhere there are two slots, and loads go
+ * through registers.
+ */
+import type { Func, Op, OpOf, Value } from "../../ir/func.ts";
+import { loopOf } from "../../ir/flow.ts";
+import { madeBy, operandsOf } from "../../ir/op.ts";
+import { isLookup, rowOf } from "../../ir/table.ts";
+import { bytesOf } from "../../ir/types.ts";
+import { walkOps } from "../../ir/walk.ts";
+import { applyBases, elementAt } from "../../linear/linear.ts";
+import { must } from "../../support/bug.ts";
+import type { AxisFacts } from "../../tile/axis.ts";
+import { query } from "../../targets.ts";
+import { accessGroups } from "../../layout/access_groups.ts";
+import {
+  pipelineByIterations,
+  pipelineBySlices,
+  pipelineThroughRegisters,
+} from "./pipelined_loop.ts";
+import { parametersNeeded } from "../backward_slice.ts";
+import type { AddressState, Plan, PrefetchedOperand } from "./prefetch.ts";
+import type { TargetContext } from "../../tile/pass.ts";
+import type { LoadedOperand, StagedOperand } from "../staged_operand.ts";
+import { planSlices } from "./dot_slices.ts";
+import { pipelineMixedBeside } from "../warp_groups/mixed_beside.ts";
+import { pipelineMixedDot, planMixedDot } from "../warp_groups/mixed_loop.ts";
+import {
+  BARRIER_BYTES,
+  boxedOperands,
+  LEAST_TENSOR_SLOTS,
+  pipelineTensorDot,
+  planTensorDot,
+} from "../warp_groups/tensor_loop.ts";
+import type { Reuse } from "../warp_groups/slot_ring.ts";
+import { pipelineAcrossPrograms, planPrograms } from "../warp_groups/tensor_programs.ts";
+import { pipelineStoredDot, planStoredDot } from "../warp_groups/stored_loop.ts";
+import {
+  gatheredOperands,
+  LEAST_SLOTS,
+  pipelineGroupDot,
+  planGroupDot,
+} from "../warp_groups/warp_group_loop.ts";
+
+export interface PipelinedLoop {
+  readonly staged: readonly StagedOperand[];
+  readonly slots: number;
+  /** Barriers of each slot; none if absent. */
+  readonly slotBarriers?: 1 | 2;
+  /** The operations that replace the loop; a buffer for each staged operand, and one for each of a slot's barriers. */
+  rewrite(buffers: readonly Value[], barriers: readonly Value[], reuse: () => Reuse): Op[];
+  /** The same for a loop whose copies run on into the next program of a block. */
+  readonly across?: (
+    buffers: readonly Value[],
+    barriers: Value,
+  ) => AcrossPrograms;
+}
+
+/** What replaces a loop, and what comes before the loop over programs. */
+export type AcrossPrograms = ReturnType<typeof pipelineAcrossPrograms>;
+
+/** Slots that hide the latency of memory; more only take space. */
+const DEFAULT_STAGES = 3;
+/** The same for warp groups, whose dots keep a slot longer. */
+export const GROUP_STAGES = 4;
+
+/** What is around a loop. */
+export interface Around {
+  /** The loop over programs that it is in. */
+  readonly programs: OpOf<"while"> | undefined;
+  /** Warps beside the program's can do what comes before it too. */
+  readonly isFirst: boolean;
+}
+
+/** How to pipeline a loop; undefined where nothing can be prefetched. */
+export function pipelineLoop(
+  func: Func,
+  loop: OpOf<"while">,
+  candidates: readonly StagedOperand[],
+  context: TargetContext,
+  { programs, isFirst }: Around,
+): PipelinedLoop | undefined {
+  const numStages = stagesOf(loop, context);
+  if (candidates.length === 0 || numStages === 1 || hasEffects(loop)) return undefined;
+  const tensor = pipelineByTensorCopies(func, loop, candidates, context, programs);
+  if (tensor !== undefined) return tensor;
+  const staged = candidates.flatMap((operand): LoadedOperand[] => {
+    const load = prefetchableLoad(loop, operand);
+    return load === undefined ? [] : [{ ...operand, load }];
+  });
+  if (staged.length === 0) return undefined;
+  const carried = stateOf(loop, staged);
+  if (carried === undefined) return undefined;
+  const mixed = pipelineByBothCopies(func, loop, candidates, staged, { context, isFirst });
+  if (mixed !== undefined) return mixed;
+  const isAsync = context.target.asyncCopies &&
+    staged.every((operand) => isCopyable(operand, context.axisInfo()));
+  const bytes = staged.reduce((sum, operand) => sum + operand.bytes, 0);
+  const group = planGroupDot(func, loop, staged, context.target);
+  const hasCopies = context.target.asyncCopies &&
+    group?.staged.every((operand) => isCopyable(operand, context.axisInfo()));
+  if (group !== undefined && hasCopies) {
+    const slots = slotsFor(context, bytes, numStages ?? GROUP_STAGES);
+    if (slots >= LEAST_SLOTS) {
+      const rewrite = (buffers: readonly Value[]): Op[] =>
+        pipelineGroupDot({ func, loop, staged: group.staged, carried, slots, buffers }, group);
+      return { staged: group.staged, slots, rewrite };
+    }
+  }
+  const stored = isAsync ? undefined : group && planStoredDot(group);
+  if (stored !== undefined && slotsFor(context, bytes, LEAST_SLOTS) === LEAST_SLOTS) {
+    const rewrite = (buffers: readonly Value[]): Op[] =>
+      pipelineStoredDot(
+        { func, loop, staged: stored.staged, carried, slots: LEAST_SLOTS, buffers },
+        stored,
+      );
+    return { staged: stored.staged, slots: LEAST_SLOTS, rewrite };
+  }
+  if (!isAsync && staged.some(({ dot }) => sumRegisters(dot) >= MANY_REGISTERS)) return undefined;
+  const wanted = isAsync ? numStages ?? DEFAULT_STAGES : 2;
+  const slots = slotsFor(context, bytes, wanted);
+  if (slots < 2) return undefined;
+  return {
+    staged,
+    slots,
+    rewrite: (buffers) => {
+      const plan: Plan = { func, loop, staged, carried, slots, buffers };
+      if (!isAsync) return pipelineThroughRegisters(plan);
+      const slices = planSlices(staged, context.target);
+      return slices === undefined ? pipelineByIterations(plan) : pipelineBySlices(plan, slices);
+    },
+  };
+}
+
+function pipelineByTensorCopies(
+  func: Func,
+  loop: OpOf<"while">,
+  candidates: readonly StagedOperand[],
+  context: TargetContext,
+  programs: OpOf<"while"> | undefined,
+): PipelinedLoop | undefined {
+  const group = planTensorDot(func, loop, candidates, context.target);
+  const carried = group && stateOf(loop, group.staged);
+  if (group === undefined || carried === undefined) return undefined;
+  const { staged } = group;
+  const bytes = staged.reduce((sum, operand) => sum + operand.bytes, BARRIER_BYTES);
+  const slots = slotsFor(context, bytes, stagesOf(loop, context) ?? GROUP_STAGES);
+  if (slots < LEAST_TENSOR_SLOTS) return undefined;
+  const plan = { func, loop, staged, carried, slots };
+  const rewrite: PipelinedLoop["rewrite"] = (buffers, [barriers], reuse) =>
+    pipelineTensorDot({ ...plan, buffers }, group, must(barriers, "barriers"), reuse());
+  const pipelined: PipelinedLoop = { staged, slots, slotBarriers: 1, rewrite };
+  const ring = programs && planPrograms(loop, staged, carried, programs);
+  return ring === undefined ? pipelined : {
+    ...pipelined,
+    across: (buffers, barriers) =>
+      pipelineAcrossPrograms({ ...plan, buffers }, group, barriers, ring),
+  };
+}
+
+/** A loop with one box of a tensor and one operand that threads gather. */
+function pipelineByBothCopies(
+  func: Func,
+  loop: OpOf<"while">,
+  candidates: readonly StagedOperand[],
+  loaded: readonly LoadedOperand[],
+  { context, isFirst }: Pick<Around, "isFirst"> & { readonly context: TargetContext },
+): PipelinedLoop | undefined {
+  const boxed = boxedOperands(func, loop, candidates);
+  if (boxed.length === 0) return undefined;
+  const gathered = gatheredOperands(loaded)
+    .filter((operand) => isCopyable(operand, context.axisInfo()));
+  const group = planMixedDot(func, loop, boxed, gathered, context.target);
+  const carried = group && stateOf(loop, group.staged);
+  if (group === undefined || carried === undefined) return undefined;
+  const { staged } = group;
+  const carriedFor = (operand: PrefetchedOperand): AddressState =>
+    must(stateOf(loop, [operand]), "state of one of two operands");
+  const isBeside = isFirst && gathered.every((operand) => hasScalars(loop, carriedFor(operand)));
+  const slotBarriers = isBeside ? 2 : 1;
+  const barrierBytes = slotBarriers * BARRIER_BYTES;
+  const bytes = staged.reduce((sum, operand) => sum + operand.bytes, barrierBytes);
+  const slots = slotsFor(context, bytes, stagesOf(loop, context) ?? GROUP_STAGES);
+  if (slots < LEAST_SLOTS) return undefined;
+  const plan = { func, loop, staged, carried, slots };
+  const rewrite: PipelinedLoop["rewrite"] = (buffers, [full, empty]) => {
+    const barriers = must(full, "barriers");
+    return empty === undefined
+      ? pipelineMixedDot({ ...plan, buffers }, group, barriers)
+      : pipelineMixedBeside(
+        { ...plan, buffers },
+        group,
+        { full: barriers, empty },
+        carriedFor,
+        context.numWarps,
+      );
+  };
+  return { staged, slots, slotBarriers, rewrite };
+}
+
+/**
+ * Whether a loop carries no tiles for its copies. Where each thread carries the places of its elements, as those of
+ * pixels, what the loop takes is their computation: a warp beside the program's is no gain there
+ * (tests/gpu/RESULTS.md).
+ */
+function hasScalars(loop: OpOf<"while">, { entering }: AddressState): boolean {
+  const { params } = loopOf(loop).test;
+  return entering.every((index) => params[index]?.type.shape.length === 0);
+}
+
+/** As many slots of so many bytes as are wanted, or fit. */
+function slotsFor({ target }: TargetContext, bytes: number, wanted: number): number {
+  return query(
+    target,
+    ({ sharedBytesPerBlock }) => Math.min(wanted, Math.floor(sharedBytesPerBlock / bytes)),
+  );
+}
+
+/** The loop's own hint is stronger than the kernel's. */
+export function stagesOf(loop: OpOf<"while">, { numStages }: TargetContext): number | undefined {
+  return loop.attrs.num_stages ?? numStages;
+}
+
+/** Accumulators that leave a thread no room for what it prefetches. */
+const MANY_REGISTERS = 128;
+
+/** 32-bit registers of a dot's accumulators. */
+function sumRegisters(dot: Op): number {
+  return dot.results.reduce(
+    (sum, { type: { element, layout } }) =>
+      sum + bytesOf(element) / 4 * 2 ** (layout?.register.length ?? 0),
+    0,
+  );
+}
+
+/** Writes to memory may be what the loads read. */
+export function hasEffects(loop: OpOf<"while">): boolean {
+  let found = false;
+  for (const region of loop.regions) {
+    walkOps(region, (op) => {
+      const { effect } = rowOf(op);
+      found ||= effect === "write" || effect === "sync" ||
+        (effect === "read" && op.name !== "load" && op.name !== "tensor_load");
+    });
+  }
+  return found;
+}
+
+/** The load of an operand, where it is a plain one that every iteration runs. */
+function prefetchableLoad(
+  loop: OpOf<"while">,
+  { source }: StagedOperand,
+): OpOf<"load"> | undefined {
+  const load = madeBy(source, "load");
+  const isPlain = load !== undefined && !isLookup(load) && loopOf(loop).body.ops.includes(load) &&
+    load.attrs.modifiers.length === 0 && operandsOf(load).other === undefined;
+  return isPlain ? load : undefined;
+}
+
+/** Bytes that one `cp.async` copies. */
+const COPY_BYTES: readonly number[] = [4, 8, 16];
+
+/** Each access of the load is one copy to consecutive offsets. */
+function isCopyable({ load, source, plan }: LoadedOperand, axisInfo: AxisFacts): boolean {
+  const layout = must(source.type.layout, "layout of a load");
+  return accessGroups(load, axisInfo).every((group) => {
+    const first = elementAt(layout, group[0], 0, 0);
+    return COPY_BYTES.includes(group.length * bytesOf(source.type.element)) &&
+      group.every((register, i) =>
+        (elementAt(layout, register, 0, 0) ^ first) === applyBases(plan.columns, i)
+      );
+  });
+}
+
+/** What the loop carries for the addresses of staged operands; undefined where these cannot be computed earlier. */
+function stateOf(
+  loop: OpOf<"while">,
+  staged: readonly Pick<PrefetchedOperand, "load">[],
+): AddressState | undefined {
+  return addressState(loop, staged.flatMap(({ load }) => load.operands));
+}
+
+/** What the loop carries for values of its body; undefined where these cannot be computed earlier. */
+export function addressState(
+  loop: OpOf<"while">,
+  values: readonly Value[],
+): AddressState | undefined {
+  const { test, body, continues, leaving: letThrough, repeated } = loopOf(loop);
+  const inTest = new Set<Value>([continues]);
+  const inBody = new Set<Value>(values);
+  for (;;) {
+    const entering = parametersNeeded(test, [...inTest], false);
+    const leaving = parametersNeeded(body, [...inBody], true);
+    if (entering === undefined || leaving === undefined) return undefined;
+    const before = inTest.size + inBody.size;
+    for (const i of leaving) inTest.add(must(letThrough[i], "value that leaves the test"));
+    for (const i of entering) inBody.add(must(repeated[i], "yielded value"));
+    if (inTest.size + inBody.size === before) {
+      return { entering: [...entering], leaving: [...leaving] };
+    }
+  }
+}

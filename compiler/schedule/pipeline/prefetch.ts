@@ -1,0 +1,204 @@
+/**
+ * Addresses of later iterations of a loop, and the copies that prefetch from them.
+ *
+ * They come from a copy of the loop's own address computation (schedule/backward_slice.ts): what the loop carries for
+ * it is carried twice, and elements that it loads from tables are loaded once more. The loop's test is copied too: it
+ * guards the copies, so that nothing is copied for an iteration after the last.
+ */
+import { loopOf } from "../../ir/flow.ts";
+import { type Func, newValue, type OpOf, type Value } from "../../ir/func.ts";
+import { must } from "../../support/bug.ts";
+import { copySlice } from "../backward_slice.ts";
+import type { ScheduleBuilder } from "../builder.ts";
+import type { StagedOperand } from "../staged_operand.ts";
+
+/** What a loop carries for addresses and for its test, by position. */
+export interface AddressState {
+  /** Among what enters the test. */
+  readonly entering: readonly number[];
+  /** Among what leaves the test. */
+  readonly leaving: readonly number[];
+}
+
+/** An operand that the loop loads. */
+export interface PrefetchedOperand extends StagedOperand {
+  readonly load: OpOf<"load"> | OpOf<"tensor_load">;
+}
+
+/** A loop and how it is pipelined. */
+export interface Plan {
+  readonly func: Func;
+  readonly loop: OpOf<"while">;
+  /** Operands that are prefetched. */
+  readonly staged: readonly PrefetchedOperand[];
+  readonly carried: AddressState;
+  readonly slots: number;
+  /** By staged operand. */
+  readonly buffers: readonly Value[];
+}
+
+/** What the addresses of an iteration are computed from. */
+export interface Iteration {
+  /** What enters its test, by the order of `carried.entering`. */
+  readonly state: readonly Value[];
+  /** All tests before it let the loop continue. */
+  readonly runs: Value;
+  /** What replaces values from outside of the loop. */
+  readonly outer?: ReadonlyMap<Value, Value>;
+}
+
+/** The first iteration. */
+export function firstIteration(
+  { loop, carried }: Pick<Plan, "loop" | "carried">,
+  build: ScheduleBuilder,
+): Iteration {
+  return {
+    state: carried.entering.map((i) => must(loopOf(loop).initial[i], "initial value")),
+    runs: build.true(),
+  };
+}
+
+/** What an iteration loads from: the operands of each load, by staged operand; and the next iteration. */
+export function addressesOf(
+  plan: Plan,
+  build: ScheduleBuilder,
+  iteration: Iteration,
+): { readonly sources: readonly (readonly Value[])[]; readonly next: Iteration } {
+  const { copy, next } = copyOfIteration(plan, build, iteration);
+  const sources = plan.staged.map(({ load }) => load.operands.map(copy));
+  return { sources, next: next() };
+}
+
+/** Computes values of an iteration early: `copy` gives what a value of the body will be, `next` the next iteration. */
+export function copyOfIteration(
+  { func, loop, carried }: Pick<Plan, "func" | "loop" | "carried">,
+  build: ScheduleBuilder,
+  iteration: Iteration,
+): { readonly copy: (value: Value) => Value; readonly next: () => Iteration } {
+  const { test, body, continues, leaving, repeated } = loopOf(loop);
+  const known = new Map<Value, Value>(iteration.outer);
+  carried.entering.forEach((index, i) =>
+    known.set(must(test.params[index], "parameter"), must(iteration.state[i], "state"))
+  );
+  const copyTest = copySlice(func, test, known, build.out);
+  const runs = build.both(iteration.runs, copyTest(continues));
+  for (const index of carried.leaving) {
+    const value = must(leaving[index], "value that leaves the test");
+    known.set(must(body.params[index], "parameter"), copyTest(value));
+  }
+  const copy = copySlice(func, body, known, build.out, runs);
+  const next = (): Iteration => {
+    const state = carried.entering.map((i) => copy(must(repeated[i], "yielded value")));
+    return { ...iteration, state, runs };
+  };
+  return { copy, next };
+}
+
+/** Lets a loop carry more values: gives them as they are in the body. */
+export function carry(
+  { func, loop }: Pick<Plan, "func" | "loop">,
+  initial: readonly Value[],
+): { readonly inBody: readonly Value[]; readonly yields: (values: readonly Value[]) => void } {
+  const { test, body, condition, end } = loopOf(loop);
+  const inBody = initial.map((value) => {
+    const entering = newValue(func, value.type);
+    const leaving = newValue(func, value.type);
+    const result = newValue(func, value.type);
+    result.def = loop;
+    loop.operands.push(value);
+    test.params.push(entering);
+    condition.operands.push(entering);
+    body.params.push(leaving);
+    loop.results.push(result);
+    return leaving;
+  });
+  return { inBody, yields: (values) => end.operands.push(...values) };
+}
+
+/** The copies of an iteration, and the iteration after it. */
+interface Copies {
+  /** Starts one of several parts of them. */
+  readonly start: (part: number, parts: number) => void;
+  readonly next: Iteration;
+}
+
+/** What the slot of the first iteration after the last gets; those of later ones are left as they are. */
+export type AfterLast = "nothing" | "zeros";
+
+export function copiesOf(
+  plan: Plan,
+  build: ScheduleBuilder,
+  iteration: Iteration,
+  slot: Value,
+  afterLast: AfterLast,
+): Copies {
+  const { sources, next } = addressesOf(plan, build, iteration);
+  const conditions = afterLast === "zeros"
+    ? [iteration.runs, next.runs]
+    : [next.runs, build.true()];
+  const start = (part: number, parts: number): void =>
+    sources.forEach(([pointer, ...masks], i) => {
+      const buffer = must(plan.buffers[i], "buffer");
+      const operands = [must(pointer, "pointer"), buffer, slot, ...conditions, ...masks];
+      build.effect("async_copy", operands, { part, parts });
+    });
+  return { start, next };
+}
+
+/** Starts all copies of an iteration, as a group. */
+export function copyIteration(
+  plan: Plan,
+  build: ScheduleBuilder,
+  iteration: Iteration,
+  slot: Value,
+  afterLast: AfterLast,
+): Iteration {
+  const { start, next } = copiesOf(plan, build, iteration, slot, afterLast);
+  start(0, 1);
+  build.effect("commit_group", []);
+  return next;
+}
+
+/** Starts the copies of the first iterations, one less than there are slots if absent; gives the iteration after them. */
+export function copyPrologue(
+  plan: Plan,
+  build: ScheduleBuilder,
+  afterLast: AfterLast,
+  count = plan.slots - 1,
+): Iteration {
+  // Other threads may still read what the memory held before.
+  build.barrier();
+  let iteration = firstIteration(plan, build);
+  for (let slot = 0; slot < count; slot++) {
+    iteration = copyIteration(plan, build, iteration, build.int(slot), afterLast);
+  }
+  return iteration;
+}
+
+/** The tiles of an iteration in registers, by staged operand, and the iteration after it; zeros after the last one. */
+export function loadIteration(
+  plan: Plan,
+  build: ScheduleBuilder,
+  iteration: Iteration,
+): { readonly values: readonly Value[]; readonly next: Iteration } {
+  const { sources, next } = addressesOf(plan, build, iteration);
+  const values = plan.staged.map(({ source }, i) => {
+    const [at, mask] = must(sources[i], "operands of a load");
+    const pointer = must(at, "pointer");
+    const guard = build.maskBy(next.runs, mask, pointer.type);
+    return build.value("load", [pointer, guard], source.type, { modifiers: [] });
+  });
+  return { values, next };
+}
+
+/** Puts tiles of {@linkcode loadIteration} into a slot. */
+export function storeIteration(
+  { buffers }: Plan,
+  build: ScheduleBuilder,
+  values: readonly Value[],
+  slot: Value,
+): void {
+  values.forEach((value, i) =>
+    build.effect("local_store", [value, must(buffers[i], "buffer"), slot])
+  );
+}

@@ -1,0 +1,158 @@
+/**
+ * Which programs a block does in turn (loop_programs.ts), and the loop that does them. They are as far apart as there
+ * are blocks, along the first axis of the grid or along all of them. Along all axes a block carries its position along
+ * each, and adds the distance digit by digit, because divisions would delay each program.
+ */
+import { type Func, newOp, newValue, type Op, type Region, type Value } from "../../ir/func.ts";
+import { resultOf } from "../../ir/op.ts";
+import type { AttrsOf } from "../../ir/ops.ts";
+import { hasTrait, rowOf } from "../../ir/table.ts";
+import { scalarType } from "../../ir/types.ts";
+import { replaceUses, terminatorOf } from "../../ir/walk.ts";
+import { must } from "../../support/bug.ts";
+import type { Span } from "../../support/source.ts";
+import { ScheduleBuilder } from "../builder.ts";
+
+/** What a block carries from one program to the next. */
+interface Turns {
+  /** Computed once. */
+  readonly before: readonly Op[];
+  readonly first: readonly Value[];
+  /** Whether there is a program. */
+  readonly continues: (build: ScheduleBuilder, at: readonly Value[]) => Value;
+  /** Its indices along the axes of the grid, the first ones or all. */
+  readonly indices: (build: ScheduleBuilder, at: readonly Value[]) => readonly Value[];
+  readonly next: (build: ScheduleBuilder, at: readonly Value[]) => readonly Value[];
+}
+
+const INT32 = scalarType("int32");
+const BOOL = scalarType("bool");
+
+/** Programs along the first axis. */
+export function turnsAlongFirst(func: Func, span: Span): Turns {
+  const build = new ScheduleBuilder(func, [], span);
+  const first = build.value("block_id", [], INT32);
+  const step = build.value("num_blocks", [], INT32);
+  const count = build.value("num_programs", [], INT32, { axis: 0 });
+  return {
+    before: build.out,
+    first: [first],
+    continues: (inside, at) => inside.value("lt", [...at, count], BOOL),
+    indices: (_inside, at) => at,
+    next: (inside, at) => [inside.value("add", [...at, step], INT32)],
+  };
+}
+
+/** Programs along all axes, the first one fastest; from its end if later programs take longer. */
+export function turnsAlongAll(func: Func, span: Span, isReversed: boolean): Turns {
+  const build = new ScheduleBuilder(func, [], span);
+  const binary = (
+    inside: ScheduleBuilder,
+    name: "add" | "sub" | "div" | "rem",
+    a: Value,
+    b: Value,
+  ): Value => inside.value(name, [a, b], INT32);
+  const count = (axis: number): Value => build.value("num_programs", [], INT32, { axis });
+  const step = (axis: number): Value => build.value("program_step", [], INT32, { axis });
+  const [width, height, depth] = [count(0), count(1), count(2)];
+  const [dx, dy, dz] = [step(0), step(1), step(2)];
+  const block = build.value("block_id", [], INT32);
+  const row = binary(build, "div", block, width);
+  const first = [
+    binary(build, "rem", block, width),
+    binary(build, "rem", row, height),
+    binary(build, "div", row, height),
+  ];
+  const last = binary(build, "sub", width, build.int(1));
+  const position = ([x, y, z]: readonly Value[]): readonly [Value, Value, Value] => [
+    must(x, "x"),
+    must(y, "y"),
+    must(z, "z"),
+  ];
+  return {
+    before: build.out,
+    first,
+    continues: (inside, at) => inside.value("lt", [position(at)[2], depth], BOOL),
+    indices: (inside, at) => {
+      const [x, y, z] = position(at);
+      return isReversed ? [binary(inside, "sub", last, x), y, z] : at;
+    },
+    next: (inside, at) => {
+      const [x, y, z] = position(at);
+      const across = wrapped(inside, binary(inside, "add", x, dx), width);
+      const down = binary(inside, "add", binary(inside, "add", y, dy), across.more);
+      const { index, more } = wrapped(inside, down, height);
+      return [across.index, index, binary(inside, "add", binary(inside, "add", z, dz), more)];
+    },
+  };
+}
+
+/** An index that may be beyond an axis by less than its extent, as one within it, and what that adds to the next axis. */
+function wrapped(
+  build: ScheduleBuilder,
+  index: Value,
+  extent: Value,
+): { readonly index: Value; readonly more: Value } {
+  const isBeyond = build.value("ge", [index, extent], BOOL);
+  const less = build.value("sub", [index, extent], INT32);
+  return {
+    index: build.value("select", [isBeyond, less, index], INT32),
+    more: build.value("select", [isBeyond, build.int(1), build.int(0)], INT32),
+  };
+}
+
+/** Puts all that depends on the indices of a program, or has an effect, into a loop over programs. */
+export function takeTurns(func: Func, turns: Turns, attrs: AttrsOf<"while">): void {
+  const { ops } = func.body;
+  const { span } = must(ops[0], "operation of a function");
+  const fresh = (): Value[] => turns.first.map(({ type }) => newValue(func, type));
+  const tested = fresh();
+  const at = turns.first.map(({ type }) => newValue(func, type, "program"));
+  const test = new ScheduleBuilder(func, [], span);
+  const body = new ScheduleBuilder(func, [], span);
+  const indices = turns.indices(body, at);
+  const before: Op[] = [...turns.before];
+  const varying = new Set<Value>();
+  const ids = new Map<Value, Value>();
+  for (const op of ops.slice(0, -1)) {
+    const index = indexOf(op, indices);
+    if (index !== undefined) {
+      ids.set(resultOf(op), index);
+      varying.add(resultOf(op));
+      continue;
+    }
+    if (isFixed(op) && !op.operands.some((value) => varying.has(value))) before.push(op);
+    else {
+      body.out.push(op);
+      for (const value of op.results) varying.add(value);
+    }
+  }
+  for (const region of body.out.flatMap(({ regions }) => regions)) replaceIds(region, indices, ids);
+  test.effect("condition", [turns.continues(test, tested), ...tested]);
+  body.effect("yield", turns.next(body, at));
+  const regions = [{ params: tested, ops: test.out }, { params: at, ops: body.out }];
+  const types = tested.map(({ type }) => type);
+  const loop = newOp(func, "while", turns.first, types, span, attrs, regions);
+  func.body.ops = [...before, loop, terminatorOf(func.body)];
+  replaceUses(func, ids);
+}
+
+/** What takes the place of the index of a program along an axis. */
+const indexOf = (op: Op, indices: readonly Value[]): Value | undefined =>
+  op.name === "program_id" ? indices[op.attrs.axis] : undefined;
+
+/** Whether an operation may be done once for all programs of a block, as far as its operands allow. */
+function isFixed(op: Op): boolean {
+  return rowOf(op).effect === "pure" && op.regions.length === 0 && op.name !== "convert_layout" &&
+    !hasTrait(op, "once");
+}
+
+/** Takes the indices of programs out of inner regions. */
+function replaceIds(region: Region, indices: readonly Value[], ids: Map<Value, Value>): void {
+  region.ops = region.ops.filter((op) => {
+    for (const inner of op.regions) replaceIds(inner, indices, ids);
+    const index = indexOf(op, indices);
+    if (index !== undefined) ids.set(resultOf(op), index);
+    return index === undefined;
+  });
+}

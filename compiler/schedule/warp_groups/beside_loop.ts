@@ -1,0 +1,67 @@
+/**
+ * The loop of a thread beside those of the program (`produce`): it has the tests of the program's loop, and what copies
+ * are computed from, but none of its tiles.
+ */
+import { loopOf } from "../../ir/flow.ts";
+import { newOp, newValue, type OpOf, type Region, type Value } from "../../ir/func.ts";
+import { must } from "../../support/bug.ts";
+import { zip } from "../../support/zip.ts";
+import { copySlice } from "../backward_slice.ts";
+import { ScheduleBuilder } from "../builder.ts";
+import type { AddressState } from "../pipeline/prefetch.ts";
+
+/** Gives what takes the place of a value. */
+export type Copier = (value: Value) => Value;
+
+export const pick = (values: readonly Value[], indices: readonly number[]): Value[] =>
+  indices.map((i) => must(values[i], "carried value"));
+
+/** A loop of which a part is copied. */
+export interface CopiedLoop {
+  readonly loop: OpOf<"while">;
+  /** The part of what it carries. */
+  readonly carried: AddressState;
+  readonly initial: readonly Value[];
+  /** What replaces values from outside of it. */
+  readonly known: ReadonlyMap<Value, Value>;
+}
+
+/** A loop with as many iterations as another one, which carries more values: gives these after it. */
+export function copyLoop(
+  build: ScheduleBuilder,
+  { loop, carried, initial, known }: CopiedLoop,
+  more: readonly Value[],
+  iterate: (inside: ScheduleBuilder, copyOf: Copier, values: readonly Value[]) => Value[],
+): readonly Value[] {
+  const { func } = build;
+  const original = loopOf(loop);
+  const { span } = loop;
+  const fresh = (values: readonly Value[]): Value[] =>
+    values.map(({ type }) => newValue(func, type));
+
+  const entering = pick(original.test.params, carried.entering);
+  const [tested, beside] = [fresh(entering), fresh(more)];
+  const test = new ScheduleBuilder(func, [], span);
+  const inTest = new Map([...known, ...zip(entering, tested)]);
+  const copyTest = copySlice(func, original.test, inTest, test.out);
+  const leaving = pick(original.leaving, carried.leaving).map(copyTest);
+  test.effect("condition", [copyTest(original.continues), ...leaving, ...beside]);
+
+  const params = pick(original.body.params, carried.leaving);
+  const [state, values] = [fresh(params), fresh(more)];
+  const body = new ScheduleBuilder(func, [], span);
+  const inBody = new Map([...known, ...zip(params, state)]);
+  const copyBody = copySlice(func, original.body, inBody, body.out, body.true());
+  const after = iterate(body, copyBody, values);
+  const next = pick(original.repeated, carried.entering).map(copyBody);
+  body.effect("yield", [...next, ...after]);
+
+  const results = [...leaving, ...more].map(({ type }) => type);
+  const regions: Region[] = [
+    { params: [...tested, ...beside], ops: test.out },
+    { params: [...state, ...values], ops: body.out },
+  ];
+  const made = newOp(func, "while", [...initial, ...more], results, span, {}, regions);
+  build.out.push(made);
+  return made.results.slice(leaving.length);
+}

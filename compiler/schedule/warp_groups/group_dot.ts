@@ -1,0 +1,106 @@
+/** The dot of a loop that warp groups do, however its operands come into shared memory. */
+import { loopOf } from "../../ir/flow.ts";
+import type { Func, Op, OpOf, Value } from "../../ir/func.ts";
+import { operandsOf, resultOf } from "../../ir/op.ts";
+import { countUses, terminatorOf } from "../../ir/walk.ts";
+import { areRowsDealt, suitsRegisters } from "../../layout/register_operand.ts";
+import { isApart, suitsWarpGroups, WARP_BITS } from "../../layout/warp_group.ts";
+import { axisShifts } from "../../linear/linear.ts";
+import { must } from "../../support/bug.ts";
+import type { Target } from "../../targets.ts";
+import type { ScheduleBuilder } from "../builder.ts";
+import { depthAxis } from "../pipeline/dot_slices.ts";
+import type { Plan } from "../pipeline/prefetch.ts";
+import type { StagedOperand } from "../staged_operand.ts";
+
+/** A dot that warp groups can do, and its operands. */
+export interface GroupDot<O extends StagedOperand> {
+  readonly dot: OpOf<"dot">;
+  readonly staged: readonly [a: O, b: O];
+  /** Threads read a from its slot (layout/register_operand.ts). */
+  readonly inRegisters: boolean;
+}
+
+/** The dot of a loop, if it is the only one, both of its operands are staged, and it alone adds to its sum. */
+export function groupDotOf<O extends StagedOperand>(
+  func: Func,
+  loop: OpOf<"while">,
+  staged: readonly O[],
+  target: Target,
+): GroupDot<O> | undefined {
+  const [a, b] = [0, 1].map((index) => staged.find((operand) => operand.index === index));
+  if (a === undefined || b === undefined || staged.length !== 2 || a.dot !== b.dot) {
+    return undefined;
+  }
+  const { dot } = a;
+  const numWarps = 1 << a.layout.warp.length;
+  const alongK = [isAlongK(a), isAlongK(b)] as const;
+  const inRegisters = suitsRegisters(dot, numWarps, target, alongK);
+  const suits = inRegisters || suitsWarpGroups(dot, numWarps, target, alongK);
+  const isDivided = inRegisters ? areRowsDealt(dot) : isGrouped(dot);
+  if (!suits || !isDivided || !isAccumulated(func, loop, dot)) return undefined;
+  return { dot, staged: [a, b], inRegisters };
+}
+
+/** Whether the lines of an operand in its group layout go along k. */
+function isAlongK(operand: StagedOperand): boolean {
+  const shift = axisShifts(operand.source.type.shape)[depthAxis(operand)];
+  return operand.plan.columns[0] === 1 << must(shift, "shift of an axis");
+}
+
+/** Whether the loop carries the sum of a dot from one iteration to the next, and nothing else uses it. */
+function isAccumulated(func: Func, loop: OpOf<"while">, dot: OpOf<"dot">): boolean {
+  const { test, body, leaving, repeated } = loopOf(loop);
+  const { sum } = operandsOf(dot);
+  const result = resultOf(dot);
+  const entered = leaving[body.params.indexOf(sum)];
+  const isSame = entered !== undefined && repeated[test.params.indexOf(entered)] === result;
+  const uses = countUses(func);
+  return isSame && uses.get(sum) === 1 && uses.get(result) === 1;
+}
+
+/** Whether the warps of the result's layout are those of groups. */
+export function isGrouped({ results: [result] }: Op): boolean {
+  const { shape, layout } = must(result, "result of a dot").type;
+  const n = must(shape[1], "columns");
+  return WARP_BITS.every((bit, i) => layout?.warp[i] === n << bit);
+}
+
+/** Starts the dot in place of the one on registers. One that is apart must be finished in the same iteration. */
+export function startGroupDot(
+  build: ScheduleBuilder,
+  { loop, buffers: [a, b] }: Plan,
+  { dot, staged: [left, right], inRegisters }: GroupDot<StagedOperand>,
+  slot: Value,
+): void {
+  const result = resultOf(dot);
+  const operands = [operandsOf(dot).sum, must(a, "buffer"), slot, must(b, "buffer"), slot];
+  const attrs = {
+    a_depth: depthAxis(left),
+    b_depth: depthAxis(right),
+    apart: isApart(dot),
+    ...inRegisters ? { registers: true } : {},
+  };
+  const started = build.value("warp_group_dot", operands, result.type, attrs);
+  carryInPlace(loop, result, started);
+}
+
+/** Finishes a dot that is apart; others are waited for in the next iteration. */
+export function finishGroupDot(
+  build: ScheduleBuilder,
+  { loop }: Plan,
+  { dot }: GroupDot<StagedOperand>,
+): void {
+  if (!isApart(dot)) return;
+  const started = must(
+    terminatorOf(loopOf(loop).body).operands.find(({ def }) => def?.name === "warp_group_dot"),
+    "dot that was started",
+  );
+  carryInPlace(loop, started, build.value("finish_dot", [started], started.type));
+}
+
+/** Lets the next iteration find a value in place of another one. */
+function carryInPlace(loop: OpOf<"while">, before: Value, after: Value): void {
+  const end = terminatorOf(loopOf(loop).body);
+  end.operands.splice(end.operands.indexOf(before), 1, after);
+}

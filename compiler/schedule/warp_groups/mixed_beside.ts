@@ -1,0 +1,117 @@
+/**
+ * The loop of mixed_loop.ts where a warp beside those of the program (`produce`) can start the boxes, as in
+ * chains/chain_loop.ts: the warps of the program need no instruction for them, of which else one has all and the others
+ * wait for it.
+ *
+ *     make the barriers ready
+ *     produce { while (test) { wait until the slot is empty; copy the box } }
+ *     for s < slots - 2: gather iteration s into slot s; commit
+ *     while (test) {
+ *       wait until the own copies of this iteration are there; fence between the proxies
+ *       wait until this iteration's slot is full; barrier
+ *       start the dot of the slot
+ *       gather iteration + slots - 2 into the slot of the dot before the last one; commit
+ *       wait for all dots but this iteration's; arrive at the empty barrier
+ *     }
+ *     wait for all dots and copies; barrier; end the barriers
+ *
+ * An iteration arrives for the slot of the dot before it, but at the barrier of its own slot, which it has at hand. So
+ * box j waits at the barrier of slot j + 1, and boxes are started up to slots - 1 iterations ahead.
+ */
+import { loopOf } from "../../ir/flow.ts";
+import type { Op, Value } from "../../ir/func.ts";
+import { must } from "../../support/bug.ts";
+import { copyLoop, pick } from "./beside_loop.ts";
+import type { ScheduleBuilder } from "../builder.ts";
+import { type GroupDot, startGroupDot } from "./group_dot.ts";
+import { BUSY, isBoxed, type MixedOperand } from "./mixed_loop.ts";
+import {
+  type AddressState,
+  copyIteration,
+  type Iteration,
+  type Plan,
+} from "../pipeline/prefetch.ts";
+import { lastPosition, nextPosition, positionValues } from "./ring_position.ts";
+import { pipelineRing } from "./slot_ring.ts";
+import { setBoxes } from "./tensor_loop.ts";
+
+/** The copies of one operand: what the loop carries for them goes to those who start them. */
+interface OperandPlan extends Plan {
+  readonly staged: readonly [MixedOperand];
+}
+
+/** Barriers of all slots: what says that a box is there, and that dots have read it. */
+export interface SlotBarriers {
+  readonly full: Value;
+  readonly empty: Value;
+}
+
+/** The loop, with what comes before and after it. `carriedFor`: what it carries for the copies of one operand. */
+export function pipelineMixedBeside(
+  plan: Plan,
+  group: GroupDot<MixedOperand>,
+  { full, empty }: SlotBarriers,
+  carriedFor: (operand: MixedOperand) => AddressState,
+  numWarps: number,
+): Op[] {
+  setBoxes(plan.func, group.staged.filter(isBoxed));
+  const planOf = (isBox: boolean): OperandPlan => {
+    const index = group.staged.findIndex((operand) => isBoxed(operand) === isBox);
+    const operand = must(group.staged[index], "operand");
+    const buffers = [must(plan.buffers[index], "buffer")];
+    return { ...plan, staged: [operand], buffers, carried: carriedFor(operand) };
+  };
+  const gathering = planOf(false);
+  const gather = (build: ScheduleBuilder, iteration: Iteration, slot: Value): Iteration =>
+    copyIteration(gathering, build, iteration, slot, "nothing");
+  return pipelineRing(gathering, group.dot, full, {
+    busy: BUSY,
+    ready: (build) => {
+      build.once(build.true(), (inside) => {
+        inside.effect("mbarrier_init", [full], { arrivals: 1 });
+        inside.effect("mbarrier_init", [empty], { arrivals: numWarps });
+      });
+      build.produce((inside) => produceBoxes(planOf(true), { full, empty }, inside));
+    },
+    copy: gather,
+    multiply: (build, { from, parity, to }, iteration) => {
+      build.effect("wait_group", [], { pending: plan.slots - BUSY - 1 });
+      build.effect("async_proxy_fence", []);
+      build.effect("mbarrier_wait", [full, from, parity]);
+      build.barrier();
+      startGroupDot(build, plan, group, from);
+      const next = gather(build, iteration, to);
+      build.effect("wait_dots", [], { pending: 1 });
+      build.effect("mbarrier_arrive", [empty, from]);
+      return next;
+    },
+    others: [empty],
+    finish: (build) => build.waitGroup(0),
+  });
+}
+
+/** All boxes, in the order of the iterations. */
+function produceBoxes(
+  plan: OperandPlan,
+  { full, empty }: SlotBarriers,
+  build: ScheduleBuilder,
+): void {
+  const [{ load, bytes }] = plan.staged;
+  if (load.name !== "tensor_load") return;
+  const zero = build.int(0);
+  const { loop, carried } = plan;
+  const initial = pick(loopOf(loop).initial, carried.entering);
+  const copied = { loop, carried, initial, known: new Map<Value, Value>() };
+  copyLoop(build, copied, [zero, zero], (inside, copyOf, values) => {
+    const at = lastPosition(values);
+    const next = nextPosition(inside, plan, at);
+    const previous = inside.value("xor", [next.parity, inside.int(1)], next.parity.type);
+    inside.effect("mbarrier_wait", [empty, next.slot, previous]);
+    inside.effect("mbarrier_expect", [full, at.slot], { bytes });
+    const [, ...coordinates] = load.operands.map(copyOf);
+    const buffer = must(plan.buffers[0], "buffer");
+    const { map } = load.attrs;
+    inside.effect("tensor_copy", [buffer, full, at.slot, ...coordinates], { map });
+    return positionValues(next);
+  });
+}

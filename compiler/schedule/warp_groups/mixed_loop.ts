@@ -1,0 +1,98 @@
+/**
+ * A loop whose dot is done by warp groups, with one operand that is a box of a tensor and one that threads must gather:
+ * rows behind a table, pixels under a filter. The box comes by a tensor copy (tensor_loop.ts), the other operand by
+ * `cp.async` (warp_group_loop.ts), into slots of one ring:
+ *
+ *     make the barriers ready; for s < slots - 2: copy iteration s into slot s; commit
+ *     while (test) {
+ *       wait until the own copies of this iteration are there; fence between the proxies
+ *       wait for the barrier of this iteration's slot; barrier
+ *       start the dot of the slot
+ *       copy iteration + slots - 2 into the slot of the dot before the last one; commit
+ *       wait for all dots but this iteration's
+ *     }
+ *     wait for all dots and copies; barrier; end the barriers
+ *
+ * Threads then compute the places of one operand only, and half of the copies take none of their instructions. Where a
+ * warp beside the program's can start the boxes, mixed_beside.ts has the loop.
+ */
+import type { Func, Op, OpOf, Value } from "../../ir/func.ts";
+import { must } from "../../support/bug.ts";
+import type { Target } from "../../targets.ts";
+import type { ScheduleBuilder } from "../builder.ts";
+import { type GroupDot, groupDotOf, startGroupDot } from "./group_dot.ts";
+import { addressesOf, type Iteration, type Plan } from "../pipeline/prefetch.ts";
+import { pipelineRing } from "./slot_ring.ts";
+import type { LoadedOperand } from "../staged_operand.ts";
+import { setBoxes, startBoxes, type TensorOperand } from "./tensor_loop.ts";
+
+/** Slots of dots that may be under way while copies are started. */
+export const BUSY = 2;
+
+export type MixedOperand = TensorOperand | LoadedOperand;
+
+export const isBoxed = (operand: MixedOperand): operand is TensorOperand => "copied" in operand;
+
+/** The dot of a loop, if one of its operands is a box and the other one is gathered, both in group layouts. */
+export function planMixedDot(
+  func: Func,
+  loop: OpOf<"while">,
+  boxed: readonly TensorOperand[],
+  gathered: readonly LoadedOperand[],
+  target: Target,
+): GroupDot<MixedOperand> | undefined {
+  if (boxed.length !== 1 || gathered.length !== 1) return undefined;
+  const group = groupDotOf<MixedOperand>(func, loop, [...boxed, ...gathered], target);
+  return group?.inRegisters === true ? undefined : group;
+}
+
+/** The loop, with what comes before and after it. */
+export function pipelineMixedDot(
+  plan: Plan,
+  group: GroupDot<MixedOperand>,
+  barriers: Value,
+): Op[] {
+  setBoxes(plan.func, group.staged.filter(isBoxed));
+  return pipelineRing(plan, group.dot, barriers, {
+    busy: BUSY,
+    copy: (build, iteration, slot) => copyBoth(plan, build, iteration, slot, barriers),
+    multiply: (build, { from, parity, to }, iteration) => {
+      build.effect("wait_group", [], { pending: plan.slots - BUSY - 1 });
+      build.effect("async_proxy_fence", []);
+      build.effect("mbarrier_wait", [barriers, from, parity]);
+      build.barrier();
+      startGroupDot(build, plan, group, from);
+      const next = copyBoth(plan, build, iteration, to, barriers);
+      build.effect("wait_dots", [], { pending: 1 });
+      return next;
+    },
+    finish: (build) => build.waitGroup(0),
+  });
+}
+
+/**
+ * Starts the copies of an iteration, and gives the one after it. One thread starts the box, for whose warp the others
+ * wait at the barrier, so the box comes last; but first in a ring so short that it is due in the next iteration.
+ */
+function copyBoth(
+  plan: Plan,
+  build: ScheduleBuilder,
+  iteration: Iteration,
+  slot: Value,
+  barriers: Value,
+): Iteration {
+  const { sources, next } = addressesOf(plan, build, iteration);
+  const isDueNext = plan.slots - BUSY === 1;
+  const start = (): void => startBoxes(plan, build, sources, next.runs, slot, barriers);
+  if (isDueNext) start();
+  plan.staged.forEach(({ load }, i) => {
+    if (load.name !== "load") return;
+    const [pointer, ...masks] = must(sources[i], "operands of a load");
+    const buffer = must(plan.buffers[i], "buffer");
+    const operands = [must(pointer, "pointer"), buffer, slot, next.runs, build.true(), ...masks];
+    build.effect("async_copy", operands, { part: 0, parts: 1 });
+  });
+  build.effect("commit_group", []);
+  if (!isDueNext) start();
+  return next;
+}

@@ -1,0 +1,136 @@
+/** Loops over the programs of a block, through whose ends copies run on, on the emulator with all of its checks. */
+import fc, { powersOfTwo } from "../../../support/property.ts";
+import { assert, assertEquals } from "../../../support/assert.ts";
+import { sampled } from "../../../support/sampled.ts";
+import { parseFunc } from "../../../../compiler/ir/parse.ts";
+import { printFunc } from "../../../../compiler/ir/print.ts";
+import { loopOverPrograms } from "../../../../compiler/ir/program_loop.ts";
+import { verifyFunc } from "../../../../compiler/ir/verify.ts";
+import { Fault } from "../../../../emulator/fault.ts";
+import { assemblyNotes, ptxasTest } from "../../../support/ptxas.ts";
+import { lowerProduct, runProduct, type TensorProduct } from "../../../support/tensor_product.ts";
+
+/** One block takes most of a multiprocessor's registers. */
+const ALONE: TensorProduct = {
+  type: "float16",
+  mb: 64,
+  nb: 256,
+  kb: 32,
+  numWarps: 16,
+  numStages: 4,
+  transposed: { a: false, b: false },
+  isAligned: true,
+};
+
+Deno.test("pipelineAcrossPrograms() is right for every number of blocks, programs and iterations", () => {
+  const lowered = lowerProduct(ALONE);
+  const cases = [1, 2, 3, 7].flatMap((blocks) => [0, 32, 33, 75, 160].map((k) => ({ blocks, k })));
+  for (const { blocks, k } of sampled(cases, 4)) {
+    runProduct({ ...ALONE, blocks }, { m: 65, n: 520, k }, lowered);
+  }
+});
+
+Deno.test("pipelineAcrossPrograms() preserves dots of any size, stored in either order", () => {
+  const anyProduct: fc.Arbitrary<TensorProduct> = fc.record({
+    type: fc.constantFrom("float16" as const, "bfloat16" as const),
+    mb: powersOfTwo(6, 8),
+    nb: powersOfTwo(6, 8),
+    kb: powersOfTwo(5, 7),
+    numWarps: fc.constantFrom(8, 16),
+    numStages: fc.integer({ min: 3, max: 8 }),
+    transposed: fc.record({ a: fc.boolean(), b: fc.boolean() }),
+    isAligned: fc.constant(true as const),
+  });
+  const anySize = fc.record({
+    m: fc.integer({ min: 1, max: 150 }),
+    n: fc.integer({ min: 1, max: 75 }).map((vectors) => 4 * vectors),
+    k: fc.integer({ min: 0, max: 200 }),
+    blocks: fc.integer({ min: 1, max: 4 }),
+  });
+  fc.assert(
+    fc.property(anyProduct, anySize, (product, { blocks, ...size }) => {
+      const { mb, nb, numWarps } = product;
+      fc.pre(nb >= numWarps / 4 / (mb / 64) * 64 && mb * nb <= 128 * 256);
+      const lowered = lowerProduct(product);
+      fc.pre(loopOverPrograms(lowered.func) !== undefined);
+      runProduct({ ...product, blocks }, size, lowered);
+    }),
+    { numRuns: 4 },
+  );
+});
+
+Deno.test("loopPrograms() leaves programs whose blocks share a multiprocessor, and loops that run several times", () => {
+  const isPersistent = (product: TensorProduct): boolean =>
+    loopOverPrograms(lowerProduct(product).func) !== undefined;
+  assert(isPersistent(ALONE));
+  assert(!isPersistent({ ...ALONE, numWarps: 8, nb: 128 }));
+  assert(!isPersistent({ ...ALONE, loops: "nested" }));
+  assert(!isPersistent({ ...ALONE, loops: "two" }));
+});
+
+Deno.test("pipelineAcrossPrograms() makes functions that print, are read back as they are, and are valid", () => {
+  const printed = printFunc(lowerProduct(ALONE).func);
+  const read = parseFunc(printed);
+  verifyFunc(read);
+  assertEquals(printFunc(read), printed);
+});
+
+/** Without the first one of a line after another one. */
+const without = (line: string, after = "") => (text: string): string => {
+  const at = text.indexOf(line, text.indexOf(after));
+  return text.slice(0, at) + text.slice(at + line.length);
+};
+
+const MUTATIONS: readonly (readonly [
+  title: string,
+  change: (text: string) => string,
+  kind: Fault["kind"],
+])[] = [
+  [
+    "that does not wait for the copies of its slot",
+    (text) => text.replace(/(try_wait.*\n\s*)@!%p\d+ bra L\d+;/, "$1"),
+    "pending copy",
+  ],
+  [
+    "that refills a slot while its dot is under way",
+    without("wgmma.wait_group.sync.aligned 1;"),
+    "pending copy",
+  ],
+  [
+    "whose threads do not wait for each other before they refill a slot",
+    without("bar.sync 0;", "wgmma.wait_group.sync.aligned 1;"),
+    "pending copy",
+  ],
+  [
+    "that does not wait for the last dot of a program",
+    without("wgmma.wait_group.sync.aligned 0;"),
+    "register in flight",
+  ],
+];
+
+Deno.test("the emulator finds what is missing in a loop whose copies run on into the next program", () => {
+  const product = { ...ALONE, blocks: 1 };
+  const lowered = lowerProduct(product);
+  for (const [title, change, kind] of MUTATIONS) {
+    const ptx = change(lowered.ptx);
+    assert(ptx !== lowered.ptx, title);
+    let found: unknown;
+    try {
+      runProduct(product, { m: 128, n: 256, k: 160 }, { ...lowered, ptx });
+    } catch (error) {
+      found = error instanceof Fault ? error.kind : error;
+    }
+    assertEquals(found, kind, `a loop ${title}`);
+  }
+});
+
+ptxasTest(
+  "loops over programs assemble without spills, and without products that wait for each other",
+  async () => {
+    const shapes = [[64, 256, 32, 16, 4], [128, 128, 64, 16, 4]] as const;
+    for (const [mb, nb, kb, numWarps, numStages] of shapes) {
+      const { ptx } = lowerProduct({ ...ALONE, mb, nb, kb, numWarps, numStages });
+      assertEquals(await assemblyNotes(ptx, "sm_90a"), [], `${mb}x${nb}x${kb}`);
+    }
+  },
+);
