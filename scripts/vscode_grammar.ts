@@ -6,7 +6,7 @@
  */
 import * as path from "node:path";
 import { BUILTIN_CONSTANTS, BUILTINS } from "../compiler/check/builtins/builtins.ts";
-import { REDUCTIONS } from "../compiler/check/check_tile.ts";
+import { REDUCTIONS } from "../compiler/check/expressions/check_tile.ts";
 import { DIRECTIVE_WORDS } from "../compiler/preprocess/directives.ts";
 import { KEYWORDS } from "../compiler/preprocess/keywords.ts";
 import { HINTS } from "../compiler/parse/loop_hints.ts";

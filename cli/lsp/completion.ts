@@ -13,7 +13,7 @@ import { KEYWORDS } from "../../compiler/preprocess/keywords.ts";
 import { DIRECTIONS, PRAGMA_WORDS, TENSOR_WORDS } from "../../compiler/pragma/pragma_items.ts";
 import type { Entry } from "../../compiler/check/scope.ts";
 import { TYPE_NAMES } from "../../compiler/preprocess/type_spelling.ts";
-import { spellType } from "../../compiler/check/types.ts";
+import { spellType } from "../../compiler/check/tree/types.ts";
 import { visibleNames } from "../../compiler/check/visible.ts";
 import type { Name } from "../../compiler/parse/ast.ts";
 import { isInProse, type Spot } from "./analysis.ts";

@@ -2,7 +2,7 @@
 import { printExpr } from "../../compiler/contract/expr.ts";
 import type { FunctionDefinition } from "../../compiler/parse/ast.ts";
 import type { Entry, HelperEntry } from "../../compiler/check/scope.ts";
-import { spellType } from "../../compiler/check/types.ts";
+import { spellType } from "../../compiler/check/tree/types.ts";
 import { useSite } from "../../compiler/support/source.ts";
 import type { Analysis, Spot } from "./analysis.ts";
 import { code } from "./markdown.ts";

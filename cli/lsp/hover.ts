@@ -6,8 +6,8 @@ import { BUILTIN_CONSTANTS, BUILTINS } from "../../compiler/check/builtins/built
 import { entryAt, type Facts, nameSpan, valueAt } from "../../compiler/check/facts.ts";
 import type { Entry } from "../../compiler/check/scope.ts";
 import { scalarOfWords } from "../../compiler/preprocess/type_spelling.ts";
-import type { TypedExpr } from "../../compiler/check/typed.ts";
-import { spellType } from "../../compiler/check/types.ts";
+import type { TypedExpr } from "../../compiler/check/tree/typed.ts";
+import { spellType } from "../../compiler/check/tree/types.ts";
 import { SCALARS } from "../../compiler/support/scalar.ts";
 import type { Span } from "../../compiler/support/source.ts";
 import type { View } from "../../compiler/driver/survey.ts";

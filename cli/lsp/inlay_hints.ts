@@ -4,7 +4,7 @@
  */
 import { type InlayHint, InlayHintKind, type Range } from "vscode-languageserver-protocol";
 import { nameSpan } from "../../compiler/check/facts.ts";
-import { spellType } from "../../compiler/check/types.ts";
+import { spellType } from "../../compiler/check/tree/types.ts";
 import type { PpToken } from "../../compiler/preprocess/lexer.ts";
 import type { Analysis } from "./analysis.ts";
 import { rangeOf } from "./locations.ts";

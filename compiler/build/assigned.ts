@@ -2,8 +2,8 @@
  * What a piece of the typed tree does to variables and memory: which an `if` must give as results, which a loop
  * must carry, and whether an expression may run where the program would not have run it.
  */
-import type { TypedExpr, TypedStmt, Variable } from "../check/typed.ts";
-import { expressionsOf, forEachExpr, someExpr, statementsOf } from "../check/typed_walk.ts";
+import type { TypedExpr, TypedStmt, Variable } from "../check/tree/typed.ts";
+import { expressionsOf, forEachExpr, someExpr, statementsOf } from "../check/tree/typed_walk.ts";
 import { isMathName } from "../support/math_functions.ts";
 
 /** Variables assigned but not declared here, in the order of their first assignment. */

@@ -4,7 +4,7 @@ import type { Reporter } from "../support/diagnostic.ts";
 import type { ScalarValue } from "../support/arith.ts";
 import { SCALARS } from "../support/scalar.ts";
 import type { Span } from "../support/source.ts";
-import type { TypedHelper, Variable } from "../check/typed.ts";
+import type { TypedHelper, Variable } from "../check/tree/typed.ts";
 import {
   type Attrs,
   type Func,

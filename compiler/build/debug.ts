@@ -1,5 +1,5 @@
 /** `printf`, `assert` and `assume` (language.md 7.4). */
-import type { TypedExpr } from "../check/typed.ts";
+import type { TypedExpr } from "../check/tree/typed.ts";
 import type { Value } from "../ir/func.ts";
 import { type IrType, isPointer } from "../ir/types.ts";
 import { SCALARS } from "../support/scalar.ts";

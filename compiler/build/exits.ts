@@ -12,8 +12,8 @@
  *       …                       } while (go);
  *     }
  */
-import type { TypedExpr, TypedStmt, ValueType, Variable } from "../check/typed.ts";
-import { statementsOf } from "../check/typed_walk.ts";
+import type { TypedExpr, TypedStmt, ValueType, Variable } from "../check/tree/typed.ts";
+import { statementsOf } from "../check/tree/typed_walk.ts";
 import { must } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
 

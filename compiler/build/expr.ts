@@ -5,7 +5,7 @@
 import { assertNever, must } from "../support/bug.ts";
 import { SCALARS } from "../support/scalar.ts";
 import type { Span } from "../support/source.ts";
-import type { TypedExpr } from "../check/typed.ts";
+import type { TypedExpr } from "../check/tree/typed.ts";
 import type { Region, Value } from "../ir/func.ts";
 import { bytesOf, isPointer, sameElement, scalarType } from "../ir/types.ts";
 import { assignedIn, isCheapAndPure } from "./assigned.ts";

@@ -4,7 +4,7 @@
  * inlined. Nothing is optimised here beyond not building what a constant condition rules out.
  */
 import type { Reporter } from "../support/diagnostic.ts";
-import type { TypedKernel, TypedParam } from "../check/typed.ts";
+import type { TypedKernel, TypedParam } from "../check/tree/typed.ts";
 import { type Func, newFunc, newValue, type ParamFacts } from "../ir/func.ts";
 import { runOnHeap } from "../support/on_heap.ts";
 import { append, type Context, emitConstant, setVariable, Values } from "./context.ts";

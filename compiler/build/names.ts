@@ -3,7 +3,7 @@
  * A statement is there once for each time that it is built: copies of loops' and helpers' bodies differ. Operations
  * know theirs by the object that is their span, which passes hand on and do not compare.
  */
-import type { Variable } from "../check/typed.ts";
+import type { Variable } from "../check/tree/typed.ts";
 import type { Value } from "../ir/func.ts";
 import type { Span } from "../support/source.ts";
 

@@ -1,5 +1,5 @@
 /** Statements: structured control with every assigned variable as a result or carried value. */
-import type { TypedExpr, TypedStmt, ValueType } from "../check/typed.ts";
+import type { TypedExpr, TypedStmt, ValueType } from "../check/tree/typed.ts";
 import type { Attrs, Region, Value } from "../ir/func.ts";
 import { bug } from "../support/bug.ts";
 import { zip } from "../support/zip.ts";

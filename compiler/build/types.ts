@@ -1,6 +1,6 @@
 /** Types of the language as types of tile IR: qualifiers are dropped, signedness stays. */
-import type { ElementType, PointerType } from "../check/types.ts";
-import type { TypedExpr, ValueType } from "../check/typed.ts";
+import type { ElementType, PointerType } from "../check/tree/types.ts";
+import type { TypedExpr, ValueType } from "../check/tree/typed.ts";
 import type { Element, IrType } from "../ir/types.ts";
 
 export type BuiltinCall = Extract<TypedExpr, { kind: "builtin" }>;

@@ -1,6 +1,6 @@
 /** Copies of a loop's body, as `unroll` asks for them (language.md 10.3). */
 import { hasEffect } from "../check/analysis/effects.ts";
-import type { TypedExpr, TypedStmt, Variable } from "../check/typed.ts";
+import type { TypedExpr, TypedStmt, Variable } from "../check/tree/typed.ts";
 import { constantOf } from "../ir/op.ts";
 import { convertScalar, evalBinary, evalUnary, type ScalarValue } from "../support/arith.ts";
 import type { ScalarName } from "../support/scalar.ts";
@@ -69,8 +69,8 @@ const MOST_NESTED = 32;
 const BOOL = { kind: "scalar", name: "bool" } as const;
 
 /**
- * Each iteration but the first only if the loop continues: `body; if (c) { body; if (c) { body } }`. Of many copies some at
- * a time: `go = false; body; if (c) { body; go = c; } if (go) { go = false; body; … }`.
+ * Each iteration but the first only if the loop continues: `body; if (c) { body; if (c) { body } }`. Of many copies
+ * some at a time: `go = false; body; if (c) { body; go = c; } if (go) { go = false; body; … }`.
  */
 function guarded(cx: Context, loop: Loop, times: number): readonly TypedStmt[] {
   const { condition, span } = loop;

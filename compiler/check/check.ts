@@ -3,16 +3,17 @@
  * conversions, constants, masks and attributes end here; a typed tree without errors needs no rule of the
  * language any more.
  *
- *   check_function.ts, check_decl.ts, check_stmt.ts     what a file is made of
- *   check_type.ts, check_attributes.ts                  types and attributes from syntax
- *   check_expr.ts                                       expressions; dispatches to the check_*.ts beside it
- *   convert.ts, broadcast.ts, constants.ts              conversions, shapes, folding
- *   analysis/                                           masked evaluation, and what is found out about typed trees
- *   builtins/                                           the table of built-in functions, and their rules
+ *   check_decl.ts, check_stmt.ts        what a file is made of
+ *   check_type.ts, check_attributes.ts  types and attributes from syntax
+ *   functions/                          heads, bodies and instances of functions
+ *   expressions/                        expressions, conversions between types, shapes
+ *   tree/                               the typed tree, and folding of constants
+ *   analysis/                           masked evaluation, and what is found out about typed trees
+ *   builtins/                           the table of built-in functions, and their rules
  */
 import { type Diagnostic, Reporter } from "../support/diagnostic.ts";
 import type * as ast from "../parse/ast.ts";
-import type { TypedHelper, TypedKernel, TypedUnit } from "./typed.ts";
+import type { TypedHelper, TypedKernel, TypedUnit } from "./tree/typed.ts";
 import { type CallGraph, callGraph, cycleTest, reachableFrom } from "./analysis/call_graph.ts";
 import { type CheckOptions, Context, type Watch } from "./check_context.ts";
 import { checkDeclaration } from "./check_decl.ts";
@@ -21,12 +22,12 @@ import {
   checkInstances,
   checkKernelName,
   checkNamedKernel,
-} from "./check_function.ts";
-import { reportRecursion, unseen } from "./helper_instances.ts";
+} from "./functions/check_function.ts";
+import { reportRecursion, unseen } from "./functions/helper_instances.ts";
 import { checkStaticAssert } from "./check_stmt.ts";
 import { dropBrokenPromises } from "./analysis/access.ts";
 import { changesSomething } from "./analysis/effects.ts";
-import { forEachExprIn } from "./typed_walk.ts";
+import { forEachExprIn } from "./tree/typed_walk.ts";
 import { warnUnassigned } from "./analysis/unassigned.ts";
 
 export type { CheckOptions };

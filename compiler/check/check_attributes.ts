@@ -1,12 +1,12 @@
 /** Attributes of parameters and local variables (language.md, 4.3). */
 import type { Span } from "../support/source.ts";
 import type * as ast from "../parse/ast.ts";
-import { spellType } from "./types.ts";
-import type { ParamAttributes, ValueType } from "./typed.ts";
+import { spellType } from "./tree/types.ts";
+import type { ParamAttributes, ValueType } from "./tree/typed.ts";
 import type { Context } from "./check_context.ts";
-import { classOf } from "./convert.ts";
+import { classOf } from "./expressions/convert.ts";
 import { checkConstant } from "./check_type.ts";
-import { elementOf } from "./value_types.ts";
+import { elementOf } from "./tree/value_types.ts";
 
 type Flag = "noalias" | "readonly" | "writeonly" | "retune";
 const FLAGS: Readonly<Record<Flag, { readonly needsPointer: boolean }>> = {

@@ -3,10 +3,10 @@ import { must } from "../support/bug.ts";
 import { type Diagnostic, Reporter } from "../support/diagnostic.ts";
 import type { Span } from "../support/source.ts";
 import type * as ast from "../parse/ast.ts";
-import type { TypedExpr, TypedHelper, ValueType, Variable } from "./typed.ts";
-import type { FoldProblem } from "./constants.ts";
+import type { TypedExpr, TypedHelper, ValueType, Variable } from "./tree/typed.ts";
+import type { FoldProblem } from "./tree/constants.ts";
 import { assigns } from "./analysis/effects.ts";
-import type { Value } from "./nodes.ts";
+import type { Value } from "./tree/nodes.ts";
 import { type Entry, type HelperEntry, type HelperInstance, Scope } from "./scope.ts";
 
 /** The text of an unsuffixed floating literal, which takes the floating type it meets (2.2). */

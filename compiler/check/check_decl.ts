@@ -1,16 +1,16 @@
 /** Declarations: variables, typedefs, constants, buffers (language.md, 4.1 to 4.3, 7.2). */
 import type * as ast from "../parse/ast.ts";
-import { spellType, type Type } from "./types.ts";
-import type { TypedStmt, ValueType } from "./typed.ts";
+import { spellType, type Type } from "./tree/types.ts";
+import type { TypedStmt, ValueType } from "./tree/typed.ts";
 import type { Context } from "./check_context.ts";
 import type { Entry } from "./scope.ts";
 import { resolveAttributes } from "./check_attributes.ts";
 import { checkConstant, isConstObject, resolveDeclarator, resolveSpec } from "./check_type.ts";
-import { checkExpr, checkValue } from "./check_expr.ts";
-import { checkPrototype } from "./function_head.ts";
-import { convertTo } from "./convert.ts";
-import type { Value } from "./nodes.ts";
-import { sameType } from "./value_types.ts";
+import { checkExpr, checkValue } from "./expressions/check_expr.ts";
+import { checkPrototype } from "./functions/function_head.ts";
+import { convertTo } from "./expressions/convert.ts";
+import type { Value } from "./tree/nodes.ts";
+import { sameType } from "./tree/value_types.ts";
 import { CONSTANT_BYTES, constantSpace } from "../support/constants.ts";
 
 /** A declaration at file scope or in a block. */

@@ -1,14 +1,14 @@
 /** Statements (language.md, section 6). */
 import { parseString } from "../preprocess/literals.ts";
 import type * as ast from "../parse/ast.ts";
-import type { TypedExpr, TypedStmt } from "./typed.ts";
+import type { TypedExpr, TypedStmt } from "./tree/typed.ts";
 import type { Context, LoopState } from "./check_context.ts";
 import { checkDeclaration } from "./check_decl.ts";
-import { checkCondition, checkEffect, checkValue } from "./check_expr.ts";
+import { checkCondition, checkEffect, checkValue } from "./expressions/check_expr.ts";
 import { constantInteger } from "./check_type.ts";
-import { convertTo, toBool } from "./convert.ts";
+import { convertTo, toBool } from "./expressions/convert.ts";
 import { hasEffect } from "./analysis/effects.ts";
-import type { Value } from "./nodes.ts";
+import type { Value } from "./tree/nodes.ts";
 
 /** A list of statements, and whether control never reaches what follows it. */
 export interface Checked {

@@ -9,16 +9,16 @@ import {
   spellType,
   type TileType,
   type Type,
-} from "./types.ts";
-import type { TypedExpr } from "./typed.ts";
+} from "./tree/types.ts";
+import type { TypedExpr } from "./tree/typed.ts";
 import { scalarOfWords } from "../preprocess/type_spelling.ts";
 import type { Context } from "./check_context.ts";
-import type { Value } from "./nodes.ts";
-import { scalarType } from "./value_types.ts";
-import { isInteger } from "./convert.ts";
-import { checkValue } from "./check_expr.ts";
+import type { Value } from "./tree/nodes.ts";
+import { scalarType } from "./tree/value_types.ts";
+import { isInteger } from "./expressions/convert.ts";
+import { checkValue } from "./expressions/check_expr.ts";
 import { declarationNote } from "./analysis/origin.ts";
-import { someExpr } from "./typed_walk.ts";
+import { someExpr } from "./tree/typed_walk.ts";
 
 const POISON: Type = { kind: "poison" };
 const MAX_RANK = 5;

@@ -3,7 +3,7 @@ import type { SourceFile, Span } from "../support/source.ts";
 import type * as ast from "../parse/ast.ts";
 import type { Watch } from "./check_context.ts";
 import type { Entry } from "./scope.ts";
-import type { TypedExpr } from "./typed.ts";
+import type { TypedExpr } from "./tree/typed.ts";
 
 export interface Facts {
   /** Expressions without errors. */

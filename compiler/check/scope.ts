@@ -1,10 +1,10 @@
 /** Names in scope: what a name means at its use (language.md, section 6). */
 import type { Span } from "../support/source.ts";
-import type { Type } from "./types.ts";
+import type { Type } from "./tree/types.ts";
 import type * as ast from "../parse/ast.ts";
-import type { TypedHelper, TypedStmt, ValueType, Variable } from "./typed.ts";
-import type { Head } from "./head.ts";
-import type { Value } from "./nodes.ts";
+import type { TypedHelper, TypedStmt, ValueType, Variable } from "./tree/typed.ts";
+import type { Head } from "./functions/head.ts";
+import type { Value } from "./tree/nodes.ts";
 
 /** What a declared name means. */
 export type Entry =

@@ -4,7 +4,7 @@
  */
 import type { Binding, PragmaItem, PragmaName, PragmaText } from "../pragma/pragma.ts";
 import type { MacroTable } from "../preprocess/preprocess.ts";
-import { spellType } from "../check/types.ts";
+import { spellType } from "../check/tree/types.ts";
 import { textMacro } from "../preprocess/macros.ts";
 import { spell } from "../preprocess/spell.ts";
 import { type SpecializeRow, specializeRows } from "../pragma/specialize_rows.ts";

@@ -1,6 +1,6 @@
 /** A kernel's parameters as contracts see them. */
-import type { ParamAttributes, TypedKernel, TypedParam } from "../check/typed.ts";
-import { elementBytes, type Type } from "../check/types.ts";
+import type { ParamAttributes, TypedKernel, TypedParam } from "../check/tree/typed.ts";
+import { elementBytes, type Type } from "../check/tree/types.ts";
 import { bug } from "../support/bug.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import type { Span } from "../support/source.ts";

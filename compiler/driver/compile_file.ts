@@ -36,7 +36,7 @@ import {
 } from "./instance_build.ts";
 import { type CheckedKernel, InstanceFront, type ParsedFile } from "./instance_front.ts";
 import { timed } from "./run_passes.ts";
-import type { TypedKernel } from "../check/typed.ts";
+import type { TypedKernel } from "../check/tree/typed.ts";
 import type { Func } from "../ir/func.ts";
 import { watchEntry } from "./entry_watch.ts";
 import { Unsupporteds } from "./unsupported.ts";

@@ -2,7 +2,7 @@
 import { buildInstance, buildOptions, checkInstance, entryOptions } from "./instance_build.ts";
 import { DiagnosticCollector } from "./diagnostics.ts";
 import { dumpAst } from "../parse/dump_ast.ts";
-import { dumpTyped } from "../check/dump_typed.ts";
+import { dumpTyped } from "../check/tree/dump_typed.ts";
 import { printTokens } from "../preprocess/spell.ts";
 import { FuncDumps } from "./func_dumps.ts";
 import { printHeader } from "./ir_text.ts";

@@ -14,7 +14,7 @@ import { mergeContract } from "../contract/merge.ts";
 import { GENERAL, planSpecializations, type Specialization } from "../instances/specialize.ts";
 import { nameTiles } from "../contract/tile_names.ts";
 import type { KernelContract } from "../contract/types.ts";
-import type { TypedKernel } from "../check/typed.ts";
+import type { TypedKernel } from "../check/tree/typed.ts";
 import type { WorkBudget } from "./work_budget.ts";
 import type { CheckedKernel, InstanceFront } from "./instance_front.ts";
 import type { Func } from "../ir/func.ts";

@@ -12,7 +12,7 @@ import { parse } from "../parse/parser.ts";
 import { predefinedMacros, type TargetFacts } from "../preprocess/predefined.ts";
 import { preprocess, type PreprocessResult } from "../preprocess/preprocess.ts";
 import { sameTokens } from "../preprocess/same_tokens.ts";
-import type { TypedKernel } from "../check/typed.ts";
+import type { TypedKernel } from "../check/tree/typed.ts";
 import type { KernelSite } from "../instances/items.ts";
 import type { KernelOptions } from "../instances/kernel_options.ts";
 import { type Diagnostic, Reporter } from "../support/diagnostic.ts";

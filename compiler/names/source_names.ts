@@ -1,6 +1,6 @@
 /** The variables of an entry at each of its instructions, for debuggers. */
 import type { NamedStatement, NameRecorder } from "../build/names.ts";
-import { spellType } from "../check/types.ts";
+import { spellType } from "../check/tree/types.ts";
 import type { Func } from "../ir/func.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import { product } from "../linear/linear.ts";

@@ -1,5 +1,5 @@
 /** Which line of the source each line of a stage comes from, so that the page marks them together. */
-import type { TypedStmt } from "../../compiler/check/typed.ts";
+import type { TypedStmt } from "../../compiler/check/tree/typed.ts";
 import type { Func, Region } from "../../compiler/ir/func.ts";
 import { printFunc } from "../../compiler/ir/print.ts";
 import type { Unit } from "../../compiler/parse/ast.ts";

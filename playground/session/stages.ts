@@ -1,5 +1,5 @@
 /** Every stage of the compiler as text, line by line linked with the source. */
-import { dumpTyped } from "../../compiler/check/dump_typed.ts";
+import { dumpTyped } from "../../compiler/check/tree/dump_typed.ts";
 import type { OpenedEntry } from "../../cli/report/open_entry.ts";
 import { inspect } from "../../compiler/driver/inspect.ts";
 import type { Func } from "../../compiler/ir/func.ts";

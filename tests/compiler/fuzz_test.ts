@@ -5,7 +5,7 @@
  */
 import fc from "../support/property.ts";
 import { type Diagnostic, Reporter } from "../../compiler/support/diagnostic.ts";
-import { dumpTyped } from "../../compiler/check/dump_typed.ts";
+import { dumpTyped } from "../../compiler/check/tree/dump_typed.ts";
 import { check } from "../../compiler/check/check.ts";
 import { parse } from "../../compiler/parse/parser.ts";
 import { preprocess } from "../../compiler/preprocess/preprocess.ts";

@@ -124,7 +124,7 @@ export const ELSEWHERE:
     [
       "4 Declarations",
       "broken promises of parameters are dropped",
-      "compiler/check/check_function_test.ts",
+      "compiler/check/functions/check_function_test.ts",
       "check() drops attributes that the kernel breaks, through any copy of a pointer",
     ],
     [
@@ -136,13 +136,13 @@ export const ELSEWHERE:
     [
       "5.2–5.5 Operators",
       "the common type of every pair of types",
-      "compiler/check/convert_test.ts",
+      "compiler/check/expressions/convert_test.ts",
       "commonName() is the usual arithmetic conversions, for every pair of types",
     ],
     [
       "5.2–5.5 Operators",
       "shapes that do not fit",
-      "compiler/check/broadcast_test.ts",
+      "compiler/check/expressions/broadcast_test.ts",
       "clashText() and clashPicture() show both shapes and the first bad axis",
     ],
     [

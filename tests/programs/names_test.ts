@@ -5,7 +5,7 @@
  */
 import fc from "../support/property.ts";
 import { namesOf } from "../../compiler/driver/names_of.ts";
-import type { TypedKernel, TypedStmt, Variable } from "../../compiler/check/typed.ts";
+import type { TypedKernel, TypedStmt, Variable } from "../../compiler/check/tree/typed.ts";
 import { KIND } from "../../compiler/names/evaluation.ts";
 import type { NamedValue, SourceNames } from "../../compiler/support/variables.ts";
 import { must } from "../../compiler/support/bug.ts";

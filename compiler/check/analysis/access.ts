@@ -3,9 +3,9 @@
  * kernels do this, so the attribute is dropped with a warning, W4014 or W4015.
  */
 import type { Reporter } from "../../support/diagnostic.ts";
-import type { TypedExpr, TypedHelper, TypedKernel, TypedStmt, Variable } from "../typed.ts";
-import { operandsOf } from "../typed_walk.ts";
-import { expressionsOf, statementsOf } from "../typed_walk.ts";
+import type { TypedExpr, TypedHelper, TypedKernel, TypedStmt, Variable } from "../tree/typed.ts";
+import { operandsOf } from "../tree/typed_walk.ts";
+import { expressionsOf, statementsOf } from "../tree/typed_walk.ts";
 
 /** The kernel without the promises that it breaks. */
 export function dropBrokenPromises(kernel: TypedKernel, reporter: Reporter): TypedKernel {

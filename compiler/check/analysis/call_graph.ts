@@ -1,6 +1,6 @@
 /** Which helpers call which: cycles (E4025), and what a call may reach. */
 import type { HelperCall } from "../check_context.ts";
-import type { TypedHelper } from "../typed.ts";
+import type { TypedHelper } from "../tree/typed.ts";
 
 /** Callees of each helper that calls any, each once. */
 export type CallGraph = ReadonlyMap<TypedHelper, ReadonlySet<TypedHelper>>;

@@ -1,9 +1,9 @@
 /** What evaluating an expression does besides giving a value. */
-import type { TypedExpr, Variable } from "../typed.ts";
+import type { TypedExpr, Variable } from "../tree/typed.ts";
 import { BUILTINS } from "../builtins/builtins.ts";
-import { isValue } from "../nodes.ts";
-import { elementOf } from "../value_types.ts";
-import { someExpr } from "../typed_walk.ts";
+import { isValue } from "../tree/nodes.ts";
+import { elementOf } from "../tree/value_types.ts";
+import { someExpr } from "../tree/typed_walk.ts";
 
 /** Whether a node itself changes something; helpers are judged by their bodies, later. */
 export function changesSomething(expr: TypedExpr): boolean {

@@ -11,12 +11,12 @@
  *     load      [A]               the same, reshaped to [A]
  */
 import { must } from "../../support/bug.ts";
-import type { TypedExpr, Variable } from "../typed.ts";
+import type { TypedExpr, Variable } from "../tree/typed.ts";
 import type { Context } from "../check_context.ts";
 import { isElementwise } from "../builtins/builtins.ts";
-import { binary, broadcast, isValue, permute, reduce, reshape, type Value } from "../nodes.ts";
-import { elementCount, sameShape, scalarType, type ShapeOf, shapeOf } from "../value_types.ts";
-import { operandsOf, someExpr } from "../typed_walk.ts";
+import { binary, broadcast, isValue, permute, reduce, reshape, type Value } from "../tree/nodes.ts";
+import { elementCount, sameShape, scalarType, type ShapeOf, shapeOf } from "../tree/value_types.ts";
+import { operandsOf, someExpr } from "../tree/typed_walk.ts";
 
 /** Whether there is a load that a mask must reach; a helper may load in its body. */
 export function mayLoad(expr: TypedExpr): boolean {

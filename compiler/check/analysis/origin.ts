@@ -3,10 +3,10 @@
  * that made the axis as long as it is.
  */
 import type { Note } from "../../support/diagnostic.ts";
-import { spellType } from "../types.ts";
-import type { TypedExpr, Variable } from "../typed.ts";
-import { type Clash, clashPicture } from "../broadcast.ts";
-import { shapeOf } from "../value_types.ts";
+import { spellType } from "../tree/types.ts";
+import type { TypedExpr, Variable } from "../tree/typed.ts";
+import { type Clash, clashPicture } from "../expressions/broadcast.ts";
+import { shapeOf } from "../tree/value_types.ts";
 
 /** Both shapes as a picture, then where the extents of the bad axis came from. */
 export function clashNotes(clash: Clash, lhs: TypedExpr, rhs?: TypedExpr): readonly Note[] {

@@ -1,7 +1,7 @@
 /** W4004: reads of local variables that no assignment can reach (language.md, 4.2). */
 import type { Reporter } from "../../support/diagnostic.ts";
-import type { TypedExpr, TypedStmt, Variable } from "../typed.ts";
-import { forEachExpr, forEachExprIn, operandsOf } from "../typed_walk.ts";
+import type { TypedExpr, TypedStmt, Variable } from "../tree/typed.ts";
+import { forEachExpr, forEachExprIn, operandsOf } from "../tree/typed_walk.ts";
 
 /** Variables that are surely unassigned at a point of the program. */
 type Unset = Set<Variable>;

@@ -1,11 +1,11 @@
 /** Typed nodes of calls of built-in functions. */
 import type { BuiltinCall } from "./builtins.ts";
 import type { Context } from "../check_context.ts";
-import { broadcastAll } from "../check_operators.ts";
-import type { Value } from "../nodes.ts";
-import type { TypedExpr } from "../typed.ts";
-import type { ScalarName } from "../types.ts";
-import { elementOf, scalarType, withElement } from "../value_types.ts";
+import { broadcastAll } from "../expressions/check_operators.ts";
+import type { Value } from "../tree/nodes.ts";
+import type { TypedExpr } from "../tree/typed.ts";
+import type { ScalarName } from "../tree/types.ts";
+import { elementOf, scalarType, withElement } from "../tree/value_types.ts";
 
 /** Arguments at a common shape. */
 export function stretchAll(

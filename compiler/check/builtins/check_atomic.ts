@@ -1,20 +1,20 @@
 /** Atomics, and the spellings that old kernels use for `atomic_add` (language.md, 7.1, 7.3). */
 import type * as ast from "../../parse/ast.ts";
-import { type ScalarName, spellType } from "../types.ts";
-import type { TypedExpr, ValueType } from "../typed.ts";
+import { type ScalarName, spellType } from "../tree/types.ts";
+import type { TypedExpr, ValueType } from "../tree/typed.ts";
 import type { Context } from "../check_context.ts";
 import { BUILTINS } from "./builtins.ts";
-import { shapeText } from "../broadcast.ts";
-import { constantArgument, reportArgument, valuesOf } from "../check_argument.ts";
+import { shapeText } from "../expressions/broadcast.ts";
+import { constantArgument, reportArgument, valuesOf } from "../expressions/check_argument.ts";
 import type { BuiltinCall } from "./builtins.ts";
 import { builtinNode, effectNode } from "./builtin_node.ts";
 import { lvalueArgument, modifiersOf } from "./check_builtin_memory.ts";
-import { checkWritable, lvalueType } from "../check_lvalue.ts";
-import { checkValue } from "../check_expr.ts";
-import { convertTo, pointerOf } from "../convert.ts";
+import { checkWritable, lvalueType } from "../expressions/check_lvalue.ts";
+import { checkValue } from "../expressions/check_expr.ts";
+import { convertTo, pointerOf } from "../expressions/convert.ts";
 import { must } from "../../support/bug.ts";
-import type { Value } from "../nodes.ts";
-import { elementOf, sameElement, scalarType, shapeOf } from "../value_types.ts";
+import type { Value } from "../tree/nodes.ts";
+import { elementOf, sameElement, scalarType, shapeOf } from "../tree/value_types.ts";
 
 const INTEGERS: readonly ScalarName[] = ["int32", "uint32", "int64", "uint64"];
 const FLOATS: readonly ScalarName[] = ["float32", "float64"];

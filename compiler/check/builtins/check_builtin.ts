@@ -1,10 +1,10 @@
 /** Calls of built-in functions: the general rules of the BUILTINS table, and the dispatch to the special ones. */
 import type * as ast from "../../parse/ast.ts";
-import { elementBytes, type ScalarName, SCALARS } from "../types.ts";
-import type { TypedExpr } from "../typed.ts";
+import { elementBytes, type ScalarName, SCALARS } from "../tree/types.ts";
+import type { TypedExpr } from "../tree/typed.ts";
 import type { Context } from "../check_context.ts";
 import type { Builtin, BuiltinRule, OwnRule } from "./builtins.ts";
-import { reportArgument, takeApart, valuesOf } from "../check_argument.ts";
+import { reportArgument, takeApart, valuesOf } from "../expressions/check_argument.ts";
 import type { BuiltinCall } from "./builtins.ts";
 import { checkAtomic } from "./check_atomic.ts";
 import {
@@ -47,9 +47,15 @@ import {
   checkStaticPrint,
 } from "./check_builtin_debug.ts";
 import { elementwise, stretchAll } from "./builtin_node.ts";
-import { commonOf, convertElement, isArithmetic, isInteger, unify } from "../convert.ts";
-import { binary, type Value } from "../nodes.ts";
-import { scalarType } from "../value_types.ts";
+import {
+  commonOf,
+  convertElement,
+  isArithmetic,
+  isInteger,
+  unify,
+} from "../expressions/convert.ts";
+import { binary, type Value } from "../tree/nodes.ts";
+import { scalarType } from "../tree/value_types.ts";
 
 /** Checks a special call whose arguments are values. */
 export type ValueRule = (

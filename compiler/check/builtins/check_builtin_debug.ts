@@ -1,12 +1,12 @@
 /** Built-ins for random numbers, hints and debugging (language.md, 7.4). */
 import type { Code } from "../../support/codes.ts";
-import { type ScalarName, SCALARS, spellType } from "../types.ts";
-import type { TypedExpr } from "../typed.ts";
+import { type ScalarName, SCALARS, spellType } from "../tree/types.ts";
+import type { TypedExpr } from "../tree/typed.ts";
 import type { Context } from "../check_context.ts";
-import { constantArgument, reportArgument, valuesOf } from "../check_argument.ts";
+import { constantArgument, reportArgument, valuesOf } from "../expressions/check_argument.ts";
 import type { BuiltinCall } from "./builtins.ts";
 import { builtinNode, effectNode, elementwise, stretchAll } from "./builtin_node.ts";
-import { checkString } from "../check_expr.ts";
+import { checkString } from "../expressions/check_expr.ts";
 import {
   convertElement,
   isArithmetic,
@@ -15,9 +15,9 @@ import {
   pointerOf,
   toBool,
   toScalar,
-} from "../convert.ts";
-import type { Value } from "../nodes.ts";
-import { elementOf, scalarType } from "../value_types.ts";
+} from "../expressions/convert.ts";
+import type { Value } from "../tree/nodes.ts";
+import { elementOf, scalarType } from "../tree/value_types.ts";
 
 /** `philox(seed, offset, word)`: one of four 32-bit words. */
 export function checkPhilox(

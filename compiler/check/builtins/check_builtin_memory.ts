@@ -1,24 +1,24 @@
 /** Built-ins that access memory or depend on the launch, and `dot` (language.md, 7.1, 7.3). */
-import type { TypedExpr } from "../typed.ts";
+import type { TypedExpr } from "../tree/typed.ts";
 import type { Context } from "../check_context.ts";
 import { computedAsIeee, isComputedAsIeee } from "../../support/dot_modes.ts";
-import { constantArgument, reportArgument } from "../check_argument.ts";
+import { constantArgument, reportArgument } from "../expressions/check_argument.ts";
 import type { BuiltinCall } from "./builtins.ts";
 import { effectNode } from "./builtin_node.ts";
-import { store } from "../check_assign.ts";
+import { store } from "../expressions/check_assign.ts";
 import { hasEffect } from "../analysis/effects.ts";
-import { applyBinary, checkSized } from "../check_operators.ts";
+import { applyBinary, checkSized } from "../expressions/check_operators.ts";
 import {
   checkWritable,
   loadFrom,
   lvalueType,
   maskedLvalue,
   type MemoryLvalue,
-} from "../check_lvalue.ts";
-import { checkMatmul } from "../check_tile.ts";
-import { convertTo, pointerOf } from "../convert.ts";
-import type { Value } from "../nodes.ts";
-import { scalarType } from "../value_types.ts";
+} from "../expressions/check_lvalue.ts";
+import { checkMatmul } from "../expressions/check_tile.ts";
+import { convertTo, pointerOf } from "../expressions/convert.ts";
+import type { Value } from "../tree/nodes.ts";
+import { scalarType } from "../tree/value_types.ts";
 
 /** Modifier strings by what they decide; one of each at most. */
 type Modifiers = Readonly<Record<string, readonly string[]>>;

@@ -1,15 +1,22 @@
 /** Element-wise built-ins with rules of their own: they become operators of the typed tree. */
 import { evalUnary } from "../../support/arith.ts";
-import { SCALARS } from "../types.ts";
+import { SCALARS } from "../tree/types.ts";
 import type { Context } from "../check_context.ts";
-import { constantArgument, reportArgument, scalarName } from "../check_argument.ts";
+import { constantArgument, reportArgument, scalarName } from "../expressions/check_argument.ts";
 import type { BuiltinCall } from "./builtins.ts";
 import { elementwise, stretchAll } from "./builtin_node.ts";
 import { checkReduction } from "./check_builtin_tile.ts";
-import { unifyPointers } from "../check_operators.ts";
-import { commonOf, isArithmetic, isInteger, promote, toBool, unify } from "../convert.ts";
-import { binary, constant, convert, intConstant, select, type Value } from "../nodes.ts";
-import { elementOf } from "../value_types.ts";
+import { unifyPointers } from "../expressions/check_operators.ts";
+import {
+  commonOf,
+  isArithmetic,
+  isInteger,
+  promote,
+  toBool,
+  unify,
+} from "../expressions/convert.ts";
+import { binary, constant, convert, intConstant, select, type Value } from "../tree/nodes.ts";
+import { elementOf } from "../tree/value_types.ts";
 
 /** `min(a, b)`; with one argument the reduction of a tile. */
 export function checkMinmax(

@@ -1,13 +1,13 @@
 /** Built-ins on whole tiles: making, shapes, reductions, scans, order (language.md, 7.4). */
 import type { Span } from "../../support/source.ts";
-import { spellType, type TileType } from "../types.ts";
-import type { TypedExpr } from "../typed.ts";
+import { spellType, type TileType } from "../tree/types.ts";
+import type { TypedExpr } from "../tree/typed.ts";
 import type { Context } from "../check_context.ts";
-import { shapeText } from "../broadcast.ts";
-import { constantArgument, reportArgument, typeArgument } from "../check_argument.ts";
+import { shapeText } from "../expressions/broadcast.ts";
+import { constantArgument, reportArgument, typeArgument } from "../expressions/check_argument.ts";
 import type { BuiltinCall } from "./builtins.ts";
 import { builtinNode } from "./builtin_node.ts";
-import { checkValue } from "../check_expr.ts";
+import { checkValue } from "../expressions/check_expr.ts";
 import { checkPowerOfTwo, checkTile, constantInteger } from "../check_type.ts";
 import {
   applyPermutation,
@@ -15,10 +15,17 @@ import {
   checkTranspose,
   makeRange,
   REDUCTIONS,
-} from "../check_tile.ts";
-import { convertTo, isArithmetic, isInteger, promote, stretch, unify } from "../convert.ts";
-import { unifyPointers } from "../check_operators.ts";
-import { constant, reshape, type Value } from "../nodes.ts";
+} from "../expressions/check_tile.ts";
+import {
+  convertTo,
+  isArithmetic,
+  isInteger,
+  promote,
+  stretch,
+  unify,
+} from "../expressions/convert.ts";
+import { unifyPointers } from "../expressions/check_operators.ts";
+import { constant, reshape, type Value } from "../tree/nodes.ts";
 import {
   elementCount,
   elementOf,
@@ -26,7 +33,7 @@ import {
   scalarType,
   tileType,
   typeOf,
-} from "../value_types.ts";
+} from "../tree/value_types.ts";
 
 /** `zeros(T[S])`, `full(T[S], v)`. */
 export function checkMake(cx: Context, call: BuiltinCall): TypedExpr | undefined {

@@ -5,7 +5,7 @@ import type {
   TypedKernel,
   TypedStmt,
   Variable,
-} from "../../../compiler/check/typed.ts";
+} from "../../../compiler/check/tree/typed.ts";
 import { printFunc } from "../../../compiler/ir/print.ts";
 import { verifyFunc } from "../../../compiler/ir/verify.ts";
 import { Reporter } from "../../../compiler/support/diagnostic.ts";

@@ -1,4 +1,4 @@
-import { spellType } from "../../../compiler/check/types.ts";
+import { spellType } from "../../../compiler/check/tree/types.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { checkClean, checkText, codesIn, stmtsOf } from "../../support/compiler/check.ts";
 import { testCodes, testTypes } from "../../support/compiler/check_tables.ts";

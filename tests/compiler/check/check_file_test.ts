@@ -1,5 +1,5 @@
 import { check, checkFile } from "../../../compiler/check/check.ts";
-import { dumpTyped } from "../../../compiler/check/dump_typed.ts";
+import { dumpTyped } from "../../../compiler/check/tree/dump_typed.ts";
 import { parse } from "../../../compiler/parse/parser.ts";
 import { findDefinitions } from "../../../compiler/driver/kernel_definitions.ts";
 import { type Diagnostic, Reporter } from "../../../compiler/support/diagnostic.ts";

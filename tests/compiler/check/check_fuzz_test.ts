@@ -1,5 +1,5 @@
 import fc from "../../support/property.ts";
-import { dumpTyped } from "../../../compiler/check/dump_typed.ts";
+import { dumpTyped } from "../../../compiler/check/tree/dump_typed.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { type Checked, checkText, inKernel } from "../../support/compiler/check.ts";
 import { violations } from "../../support/compiler/typed_invariants.ts";

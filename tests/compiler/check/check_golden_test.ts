@@ -1,4 +1,4 @@
-import { dumpTyped } from "../../../compiler/check/dump_typed.ts";
+import { dumpTyped } from "../../../compiler/check/tree/dump_typed.ts";
 import { CODES } from "../../../compiler/support/codes.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { checkClean, checkText } from "../../support/compiler/check.ts";

@@ -1,4 +1,4 @@
-import { dumpTyped } from "../../../compiler/check/dump_typed.ts";
+import { dumpTyped } from "../../../compiler/check/tree/dump_typed.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { checkClean, checkText, codesIn } from "../../support/compiler/check.ts";
 import { testCodes } from "../../support/compiler/check_tables.ts";

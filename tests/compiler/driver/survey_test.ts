@@ -1,5 +1,5 @@
 import { entryAt, valueAt } from "../../../compiler/check/facts.ts";
-import { spellType } from "../../../compiler/check/types.ts";
+import { spellType } from "../../../compiler/check/tree/types.ts";
 import { visibleNames } from "../../../compiler/check/visible.ts";
 import { kernelAt, surveyFile } from "../../../compiler/driver/survey.ts";
 import { assert, assertEquals } from "../../support/assert.ts";

@@ -1,10 +1,10 @@
 /** Text to typed tree for tests. */
 import { check, type CheckOptions } from "../../../compiler/check/check.ts";
-import { dumpExpr } from "../../../compiler/check/dump_typed.ts";
+import { dumpExpr } from "../../../compiler/check/tree/dump_typed.ts";
 import { parse } from "../../../compiler/parse/parser.ts";
 import { preprocess } from "../../../compiler/preprocess/preprocess.ts";
-import type { TypedExpr, TypedStmt, TypedUnit } from "../../../compiler/check/typed.ts";
-import { spellType } from "../../../compiler/check/types.ts";
+import type { TypedExpr, TypedStmt, TypedUnit } from "../../../compiler/check/tree/typed.ts";
+import { spellType } from "../../../compiler/check/tree/types.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { type Diagnostic, Reporter } from "../../../compiler/support/diagnostic.ts";
 import { OFF_BY_DEFAULT } from "../../../compiler/support/codes.ts";

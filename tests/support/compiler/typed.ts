@@ -1,7 +1,7 @@
 /** Typed trees by hand, for tests of what reads them. */
 import type { Span } from "../../../compiler/support/source.ts";
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
-import type { ElementType, PointerType, TileType } from "../../../compiler/check/types.ts";
+import type { ElementType, PointerType, TileType } from "../../../compiler/check/tree/types.ts";
 import type {
   TypedBinaryOperator,
   TypedExpr,
@@ -10,7 +10,7 @@ import type {
   TypedStmt,
   ValueType,
   Variable,
-} from "../../../compiler/check/typed.ts";
+} from "../../../compiler/check/tree/typed.ts";
 
 export const SPAN: Span = { file: { name: "<tree>", text: "" }, start: 0, end: 0 };
 const span = SPAN;

@@ -1,21 +1,25 @@
 /**
- * What check/typed.ts promises of a typed tree, checked node by node: equal shapes and element types where a
+ * What check/tree/typed.ts promises of a typed tree, checked node by node: equal shapes and element types where a
  * node demands them, constants in the range of their type, stretches that stretch.
  */
 import { intRange, roundFloat } from "../../../compiler/support/arith.ts";
-import { planStretch } from "../../../compiler/check/broadcast.ts";
-import { dumpExpr } from "../../../compiler/check/dump_typed.ts";
-import { isValue, type Value } from "../../../compiler/check/nodes.ts";
-import { elementOf, sameType, shapeOf } from "../../../compiler/check/value_types.ts";
+import { planStretch } from "../../../compiler/check/expressions/broadcast.ts";
+import { dumpExpr } from "../../../compiler/check/tree/dump_typed.ts";
+import { isValue, type Value } from "../../../compiler/check/tree/nodes.ts";
+import { elementOf, sameType, shapeOf } from "../../../compiler/check/tree/value_types.ts";
 import type {
   TypedExpr,
   TypedHelper,
   TypedStmt,
   TypedUnit,
   ValueType,
-} from "../../../compiler/check/typed.ts";
-import { forEachExprIn, operandsOf, statementsOf } from "../../../compiler/check/typed_walk.ts";
-import { SCALARS, spellType } from "../../../compiler/check/types.ts";
+} from "../../../compiler/check/tree/typed.ts";
+import {
+  forEachExprIn,
+  operandsOf,
+  statementsOf,
+} from "../../../compiler/check/tree/typed_walk.ts";
+import { SCALARS, spellType } from "../../../compiler/check/tree/types.ts";
 
 /** What is wrong with a tree, as texts. */
 export function violations(unit: TypedUnit): readonly string[] {

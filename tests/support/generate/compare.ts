@@ -1,10 +1,10 @@
 /** Runs a random program both ways: compiled, on the emulator with all its checks or on a GPU, and in the reference. */
 import type { CompiledModule, InstanceInfo } from "../../../compiler/mod.ts";
 import { must } from "../../../compiler/support/bug.ts";
-import type { TypedKernel } from "../../../compiler/check/typed.ts";
+import type { TypedKernel } from "../../../compiler/check/tree/typed.ts";
 import type { ContractExpr } from "../../../compiler/contract/types.ts";
 import { collectFacts, type Facts } from "../../../compiler/check/facts.ts";
-import { spellType } from "../../../compiler/check/types.ts";
+import { spellType } from "../../../compiler/check/tree/types.ts";
 import type { CheckOptions } from "../../../compiler/check/check.ts";
 import { checkText } from "../compiler/check.ts";
 import { type Argument, emulate } from "../emulate.ts";

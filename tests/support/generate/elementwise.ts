@@ -1,5 +1,5 @@
 /** Random expressions that work element by element, and choices. */
-import { commonName } from "../../../compiler/check/convert.ts";
+import { commonName } from "../../../compiler/check/expressions/convert.ts";
 import { type ScalarName, SCALARS } from "../../../compiler/support/scalar.ts";
 import { isFloat, isInt, isNarrow, type ProgramContext } from "./scope.ts";
 import { type Node, node, type Shape, spell, spellTile, type Wanted } from "./tree.ts";

@@ -1,6 +1,6 @@
 /** Operators on single elements (language.md, 5.4 and section 9). */
 import { type ScalarName, SCALARS } from "../../../compiler/support/scalar.ts";
-import type { TypedBinaryOperator } from "../../../compiler/check/typed.ts";
+import type { TypedBinaryOperator } from "../../../compiler/check/tree/typed.ts";
 import {
   boolean,
   type Cell,

@@ -2,7 +2,7 @@
 import { must } from "../../../compiler/support/bug.ts";
 import type { IntegerFunction } from "../../../compiler/support/math_functions.ts";
 import { type ScalarName, SCALARS } from "../../../compiler/support/scalar.ts";
-import type { ReduceOperator } from "../../../compiler/check/typed.ts";
+import type { ReduceOperator } from "../../../compiler/check/tree/typed.ts";
 import { extreme } from "./arithmetic.ts";
 import { atomic, type AtomicName, isAtomic } from "./atomics.ts";
 import {

@@ -1,8 +1,8 @@
-/** The value of every kind of typed expression, as check/typed.ts describes it. */
+/** The value of every kind of typed expression, as check/tree/typed.ts describes it. */
 import { must } from "../../../compiler/support/bug.ts";
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
-import type { TypedExpr } from "../../../compiler/check/typed.ts";
-import type { ElementType } from "../../../compiler/check/types.ts";
+import type { TypedExpr } from "../../../compiler/check/tree/typed.ts";
+import type { ElementType } from "../../../compiler/check/tree/types.ts";
 import { binaryCell, unaryCell } from "./arithmetic.ts";
 import { callBuiltin } from "./builtins.ts";
 import {
@@ -190,8 +190,8 @@ function distance(a: Cell, b: Cell): Cell {
 }
 
 /**
- * Memory is typed here, so a pointer cannot be reinterpreted as elements of another size; but for one to the beginning of a
- * constant buffer, whose memory has the type that the program reads it as.
+ * Memory is typed here, so a pointer cannot be reinterpreted as elements of another size; but for one to the beginning
+ * of a constant buffer, whose memory has the type that the program reads it as.
  */
 function checkReinterpretation(from: AnyType, to: AnyType, cells: Cells): void {
   const [source, target] = [from, to].map((type) => type.kind === "tile" ? type.element : type);

@@ -3,7 +3,7 @@
  * after the other, by language.md and not by the compiler. Small and slow; the judge of random programs.
  */
 import { must } from "../../../compiler/support/bug.ts";
-import type { TypedKernel } from "../../../compiler/check/typed.ts";
+import type { TypedKernel } from "../../../compiler/check/tree/typed.ts";
 import type { Cell } from "./cell.ts";
 import { type Constants, type Extents, Program, type Visit } from "./program.ts";
 import { run } from "./statements.ts";

@@ -1,7 +1,7 @@
 /** Reductions and scans of lines of elements (language.md, 5.7 and 7.4). */
 import { must } from "../../../compiler/support/bug.ts";
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
-import type { ReduceOperator } from "../../../compiler/check/typed.ts";
+import type { ReduceOperator } from "../../../compiler/check/tree/typed.ts";
 import { binaryCell, compareFloats, extreme } from "./arithmetic.ts";
 import {
   type Cell,

@@ -1,6 +1,6 @@
 /** Statements (language.md, section 6): what they do, and how control leaves them. */
 import { must } from "../../../compiler/support/bug.ts";
-import type { TypedHelper, TypedStmt } from "../../../compiler/check/typed.ts";
+import type { TypedHelper, TypedStmt } from "../../../compiler/check/tree/typed.ts";
 import { type Cells, unknown } from "./cell.ts";
 import { cellsOf, decide, elementOf, evaluate } from "./expressions.ts";
 import type { Program } from "./program.ts";

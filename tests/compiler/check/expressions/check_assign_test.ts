@@ -1,7 +1,7 @@
-import { dumpExpr } from "../../../compiler/check/dump_typed.ts";
-import { assertEquals } from "../../support/assert.ts";
-import { stmtsOf } from "../../support/compiler/check.ts";
-import { type Rows, testCodes } from "../../support/compiler/check_tables.ts";
+import { dumpExpr } from "../../../../compiler/check/tree/dump_typed.ts";
+import { assertEquals } from "../../../support/assert.ts";
+import { stmtsOf } from "../../../support/compiler/check.ts";
+import { type Rows, testCodes } from "../../../support/compiler/check_tables.ts";
 
 /** Statements and the expression they become. */
 function testEffects(title: string, rows: Rows): void {

@@ -1,12 +1,12 @@
 /** Element-wise operators (language.md, 5.2 to 5.5): operand rules, common types, common shapes. */
-import type { Span } from "../support/source.ts";
-import type { Code } from "../support/diagnostic.ts";
-import type * as ast from "../parse/ast.ts";
-import { SCALARS, spellType } from "./types.ts";
-import type { TypedBinaryOperator } from "./typed.ts";
-import type { Context } from "./check_context.ts";
+import type { Span } from "../../support/source.ts";
+import type { Code } from "../../support/diagnostic.ts";
+import type * as ast from "../../parse/ast.ts";
+import { SCALARS, spellType } from "../tree/types.ts";
+import type { TypedBinaryOperator } from "../tree/typed.ts";
+import type { Context } from "../check_context.ts";
 import { broadcastShapes, clashText, fitsWithNewAxis } from "./broadcast.ts";
-import { clashNotes } from "./analysis/origin.ts";
+import { clashNotes } from "../analysis/origin.ts";
 import {
   commonOf,
   isArithmetic,
@@ -31,8 +31,8 @@ import {
   offset,
   unary,
   type Value,
-} from "./nodes.ts";
-import { elementOf, samePointee, scalarType, type ShapeOf, shapeOf } from "./value_types.ts";
+} from "../tree/nodes.ts";
+import { elementOf, samePointee, scalarType, type ShapeOf, shapeOf } from "../tree/value_types.ts";
 
 /** Operators of {@linkcode applyBinary}: all that evaluate both operands element by element. */
 export type ElementwiseOperator = Exclude<ast.BinaryOperator, "@" | "&&" | "||">;

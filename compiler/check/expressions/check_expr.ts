@@ -2,15 +2,15 @@
  * Expressions: from syntax to typed tree. Undefined is a wrong expression, whose error is reported
  * already; callers that receive it report nothing.
  */
-import { nearest } from "../support/spelling.ts";
-import type * as ast from "../parse/ast.ts";
-import { spellType } from "./types.ts";
-import type { TypedExpr } from "./typed.ts";
-import type { Context } from "./check_context.ts";
-import { BUILTIN_CONSTANTS, BUILTINS } from "./builtins/builtins.ts";
-import { roundDecimal } from "../preprocess/decimal.ts";
-import { foreignNameHint, replacementOfMember } from "../parse/foreign_words.ts";
-import { parseChar, parseNumber, parseString } from "../preprocess/literals.ts";
+import { nearest } from "../../support/spelling.ts";
+import type * as ast from "../../parse/ast.ts";
+import { spellType } from "../tree/types.ts";
+import type { TypedExpr } from "../tree/typed.ts";
+import type { Context } from "../check_context.ts";
+import { BUILTIN_CONSTANTS, BUILTINS } from "../builtins/builtins.ts";
+import { roundDecimal } from "../../preprocess/decimal.ts";
+import { foreignNameHint, replacementOfMember } from "../../parse/foreign_words.ts";
+import { parseChar, parseNumber, parseString } from "../../preprocess/literals.ts";
 import { checkAssign, checkStep } from "./check_assign.ts";
 import { checkBitcast, checkCast, checkSizeofExpr, checkSizeofType } from "./check_cast.ts";
 import { checkCall } from "./check_call.ts";
@@ -20,9 +20,9 @@ import { checkAddress, checkLoad } from "./check_lvalue.ts";
 import { checkMatmul, checkRange, checkSubscript, checkTranspose } from "./check_tile.ts";
 import { reducedText } from "./conversion_hints.ts";
 import { toBool } from "./convert.ts";
-import { declarationNote } from "./analysis/origin.ts";
-import { constant, intConstant, isValue, reshape, type Value } from "./nodes.ts";
-import { scalarType } from "./value_types.ts";
+import { declarationNote } from "../analysis/origin.ts";
+import { constant, intConstant, isValue, reshape, type Value } from "../tree/nodes.ts";
+import { scalarType } from "../tree/value_types.ts";
 
 /** Any expression; its type may be void. */
 export function checkExpr(cx: Context, expr: ast.Expr): TypedExpr | undefined {

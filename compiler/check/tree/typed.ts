@@ -4,9 +4,9 @@
  * needs no rule of the language beyond what each node says: the tile IR builder reads it, and so will the
  * reference interpreter of the tests.
  */
-import type { Span } from "../support/source.ts";
+import type { Span } from "../../support/source.ts";
 import type { ElementType, PointerType, ScalarType, TileType, Type } from "./types.ts";
-import type { LoopHint } from "../parse/ast.ts";
+import type { LoopHint } from "../../parse/ast.ts";
 
 /** A value's type: never void or poison. */
 export type ValueType = ScalarType | PointerType | TileType;

@@ -2,12 +2,12 @@
  * Instances of helpers with constant parameters (language.md, 4.4): one for each set of values that they are called
  * with. A call makes the instance; its body is checked when all definitions of the file are known.
  */
-import type { Diagnostic, Note } from "../support/diagnostic.ts";
-import type { Span } from "../support/source.ts";
-import type { TypedHelper, Variable } from "./typed.ts";
-import type { Context } from "./check_context.ts";
-import type { HelperEntry, HelperInstance } from "./scope.ts";
-import type { Value } from "./nodes.ts";
+import type { Diagnostic, Note } from "../../support/diagnostic.ts";
+import type { Span } from "../../support/source.ts";
+import type { TypedHelper, Variable } from "../tree/typed.ts";
+import type { Context } from "../check_context.ts";
+import type { HelperEntry, HelperInstance } from "../scope.ts";
+import type { Value } from "../tree/nodes.ts";
 
 /** Each is checked, and a helper that calls another with two sets of values doubles them at every level. */
 const MAX_INSTANCES = 256;

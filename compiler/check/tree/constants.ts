@@ -9,7 +9,7 @@ import {
   evalBinary,
   evalUnary,
   type ScalarValue,
-} from "../support/arith.ts";
+} from "../../support/arith.ts";
 import { type ScalarName, SCALARS } from "./types.ts";
 import type { TypedBinaryOperator, TypedExpr, TypedUnaryOperator, ValueType } from "./typed.ts";
 import { elementOf } from "./value_types.ts";

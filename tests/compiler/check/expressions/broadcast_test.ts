@@ -1,12 +1,12 @@
-import fc from "../../support/property.ts";
+import fc from "../../../support/property.ts";
 import {
   broadcastShapes,
   clashPicture,
   clashText,
   fitsWithNewAxis,
   planStretch,
-} from "../../../compiler/check/broadcast.ts";
-import { assertEquals } from "../../support/assert.ts";
+} from "../../../../compiler/check/expressions/broadcast.ts";
+import { assertEquals } from "../../../support/assert.ts";
 
 const shapes = fc.array(fc.constantFrom(1, 2, 4), { minLength: 1, maxLength: 4 });
 

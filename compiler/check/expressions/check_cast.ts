@@ -1,13 +1,13 @@
 /** Casts, `bitcast`, `sizeof` (language.md, 5.13, 5.14). */
-import type * as ast from "../parse/ast.ts";
-import { elementBytes, type ElementType, spellType, type Type } from "./types.ts";
-import type { ValueType } from "./typed.ts";
-import type { Context } from "./check_context.ts";
-import { resolveTypeName } from "./check_type.ts";
+import type * as ast from "../../parse/ast.ts";
+import { elementBytes, type ElementType, spellType, type Type } from "../tree/types.ts";
+import type { ValueType } from "../tree/typed.ts";
+import type { Context } from "../check_context.ts";
+import { resolveTypeName } from "../check_type.ts";
 import { bitcastElement, castElement, stretch } from "./convert.ts";
 import { checkExpr, checkValue } from "./check_expr.ts";
-import { intConstant, isValue, reshape, type Value } from "./nodes.ts";
-import { elementCount, elementOf, shapeOf } from "./value_types.ts";
+import { intConstant, isValue, reshape, type Value } from "../tree/nodes.ts";
+import { elementCount, elementOf, shapeOf } from "../tree/value_types.ts";
 
 /** `(T) e`: a type without shape converts each element, one with a shape also stretches. */
 export function checkCast(

@@ -1,17 +1,17 @@
 /** Heads of functions: names, results and parameters; prototypes (language.md, 4.4). */
-import type { Span } from "../support/source.ts";
-import type * as ast from "../parse/ast.ts";
-import type { Type } from "./types.ts";
-import type { TypedHelper, ValueType } from "./typed.ts";
-import type { Context } from "./check_context.ts";
-import { BUILTINS } from "./builtins/builtins.ts";
-import { applyPointers, isConstObject, resolveDeclarator, resolveSpec } from "./check_type.ts";
-import { OLD_ATOMIC } from "./builtins/check_atomic.ts";
+import type { Span } from "../../support/source.ts";
+import type * as ast from "../../parse/ast.ts";
+import type { Type } from "../tree/types.ts";
+import type { TypedHelper, ValueType } from "../tree/typed.ts";
+import type { Context } from "../check_context.ts";
+import { BUILTINS } from "../builtins/builtins.ts";
+import { applyPointers, isConstObject, resolveDeclarator, resolveSpec } from "../check_type.ts";
+import { OLD_ATOMIC } from "../builtins/check_atomic.ts";
 import type { Head, Param } from "./head.ts";
-import type { HelperEntry } from "./scope.ts";
-import { sameType } from "./value_types.ts";
-import { must } from "../support/bug.ts";
-import { SCALARS } from "../support/scalar.ts";
+import type { HelperEntry } from "../scope.ts";
+import { sameType } from "../tree/value_types.ts";
+import { must } from "../../support/bug.ts";
+import { SCALARS } from "../../support/scalar.ts";
 
 /** A declaration without body: of a built-in it is ignored, of a helper it makes the name known. */
 export function checkPrototype(

@@ -2,7 +2,7 @@
  * The typed tree as text that reads like the source, every type, conversion and mask spelled out, for
  * `tri inspect --stage types`. A prefix form shows what the checker added: `broadcast<int[16, 32]>(…)`.
  */
-import { type OnHeap, runOnHeap } from "../support/on_heap.ts";
+import { type OnHeap, runOnHeap } from "../../support/on_heap.ts";
 import { SCALARS, spellType } from "./types.ts";
 import type {
   TypedBinaryOperator,

@@ -1,7 +1,7 @@
-import { dumpTyped } from "../../../compiler/check/dump_typed.ts";
-import { assertEquals } from "../../support/assert.ts";
-import { checkClean, checkText, codesIn } from "../../support/compiler/check.ts";
-import { testCodes, testTypes } from "../../support/compiler/check_tables.ts";
+import { dumpTyped } from "../../../../compiler/check/tree/dump_typed.ts";
+import { assertEquals } from "../../../support/assert.ts";
+import { checkClean, checkText, codesIn } from "../../../support/compiler/check.ts";
+import { testCodes, testTypes } from "../../../support/compiler/check_tables.ts";
 
 function testFiles(title: string, rows: Readonly<Record<string, string>>): void {
   Deno.test(`check() ${title}`, () => {

@@ -1,6 +1,6 @@
 /** Types of Triton-C values. A shape is part of a tile's type. Plain, structurally comparable data. */
 
-import { type ScalarName, SCALARS } from "../support/scalar.ts";
+import { type ScalarName, SCALARS } from "../../support/scalar.ts";
 
 export { type ScalarName, SCALARS };
 

@@ -2,23 +2,31 @@
  * Conversions between element types (language.md, 5.2, 5.12, 5.13): who may become what, implicitly or by
  * a cast, and the common type of two operands.
  */
-import type { Span } from "../support/source.ts";
-import type { Code, DiagnosticDetails } from "../support/diagnostic.ts";
+import type { Span } from "../../support/source.ts";
+import type { Code, DiagnosticDetails } from "../../support/diagnostic.ts";
 import {
   type ElementType,
   type PointerType,
   type ScalarName,
   SCALARS,
   spellType,
-} from "./types.ts";
-import type { ValueType } from "./typed.ts";
-import type { Context } from "./check_context.ts";
+} from "../tree/types.ts";
+import type { ValueType } from "../tree/typed.ts";
+import type { Context } from "../check_context.ts";
 import { clashText, fitsWithNewAxis, planStretch } from "./broadcast.ts";
 import { operandText, pointerHint, reportNotScalar } from "./conversion_hints.ts";
-import { clashNotes } from "./analysis/origin.ts";
-import { type FloatName, roundDecimal } from "../preprocess/decimal.ts";
-import { bitcast, broadcast, constant, convert, isValue, reshape, type Value } from "./nodes.ts";
-import { elementOf, samePointee, scalarType, shapeOf, withElement } from "./value_types.ts";
+import { clashNotes } from "../analysis/origin.ts";
+import { type FloatName, roundDecimal } from "../../preprocess/decimal.ts";
+import {
+  bitcast,
+  broadcast,
+  constant,
+  convert,
+  isValue,
+  reshape,
+  type Value,
+} from "../tree/nodes.ts";
+import { elementOf, samePointee, scalarType, shapeOf, withElement } from "../tree/value_types.ts";
 
 type TypeClass = "bool" | "integer" | "float" | "pointer";
 

@@ -1,6 +1,6 @@
-import { assertEquals } from "../../support/assert.ts";
-import { codesIn, typed, typeOf } from "../../support/compiler/check.ts";
-import { testCodes, testTrees, testTypes } from "../../support/compiler/check_tables.ts";
+import { assertEquals } from "../../../support/assert.ts";
+import { codesIn, typed, typeOf } from "../../../support/compiler/check.ts";
+import { testCodes, testTrees, testTypes } from "../../../support/compiler/check_tables.ts";
 
 testTypes("gives numbers the types of section 2.2", {
   "1": "int",

@@ -1,18 +1,18 @@
 /** Calls: helpers, built-ins, and the two-step atomics of old kernels (language.md, 4.4, 7). */
-import type * as ast from "../parse/ast.ts";
-import { spellType } from "./types.ts";
-import type { TypedExpr } from "./typed.ts";
-import type { Context } from "./check_context.ts";
-import { BUILTINS } from "./builtins/builtins.ts";
-import { checkBuiltin } from "./builtins/check_builtin.ts";
-import { checkOldAtomic, OLD_ATOMIC } from "./builtins/check_atomic.ts";
+import type * as ast from "../../parse/ast.ts";
+import { spellType } from "../tree/types.ts";
+import type { TypedExpr } from "../tree/typed.ts";
+import type { Context } from "../check_context.ts";
+import { BUILTINS } from "../builtins/builtins.ts";
+import { checkBuiltin } from "../builtins/check_builtin.ts";
+import { checkOldAtomic, OLD_ATOMIC } from "../builtins/check_atomic.ts";
 import { checkExpr, checkValue, reportUndeclared } from "./check_expr.ts";
 import { convertTo } from "./convert.ts";
 import { typeArgument } from "./check_argument.ts";
-import type { HelperEntry } from "./scope.ts";
-import { calledHelper } from "./helper_instances.ts";
-import { constantInteger } from "./check_type.ts";
-import type { Value } from "./nodes.ts";
+import type { HelperEntry } from "../scope.ts";
+import { calledHelper } from "../functions/helper_instances.ts";
+import { constantInteger } from "../check_type.ts";
+import type { Value } from "../tree/nodes.ts";
 
 type Call = Extract<ast.Expr, { kind: "call" }>;
 

@@ -2,7 +2,7 @@
  * Shape rules (language.md, 5.3): when two shapes broadcast, when one stretches to another, and the texts
  * that show a clash.
  */
-import type { ShapeOf } from "./value_types.ts";
+import type { ShapeOf } from "../tree/value_types.ts";
 
 /** Two shapes that do not fit: the first bad axis, counted in the longer shape. */
 export interface Clash {

@@ -1,14 +1,14 @@
 /** Functions: kernels, helpers and prototypes (language.md, 4.4). */
-import type { Span } from "../support/source.ts";
-import type * as ast from "../parse/ast.ts";
-import { spellType } from "./types.ts";
-import type { ParamAttributes, TypedKernel, ValueType, Variable } from "./typed.ts";
-import type { Context } from "./check_context.ts";
-import { resolveAttributes } from "./check_attributes.ts";
-import { isConstObject, resolveSpec } from "./check_type.ts";
-import { checkItems } from "./check_stmt.ts";
-import type { Value } from "./nodes.ts";
-import type { HelperEntry, HelperInstance } from "./scope.ts";
+import type { Span } from "../../support/source.ts";
+import type * as ast from "../../parse/ast.ts";
+import { spellType } from "../tree/types.ts";
+import type { ParamAttributes, TypedKernel, ValueType, Variable } from "../tree/typed.ts";
+import type { Context } from "../check_context.ts";
+import { resolveAttributes } from "../check_attributes.ts";
+import { isConstObject, resolveSpec } from "../check_type.ts";
+import { checkItems } from "../check_stmt.ts";
+import type { Value } from "../tree/nodes.ts";
+import type { HelperEntry, HelperInstance } from "../scope.ts";
 import { instanceNote, unseen } from "./helper_instances.ts";
 import { helperEntry, readHead, rejectVariadic } from "./function_head.ts";
 import type { Head, Param } from "./head.ts";

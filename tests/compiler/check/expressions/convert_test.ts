@@ -1,7 +1,7 @@
-import { commonName, promoteName } from "../../../compiler/check/convert.ts";
-import { type ScalarName, SCALARS } from "../../../compiler/support/scalar.ts";
-import { assertEquals } from "../../support/assert.ts";
-import { codesIn, typeOf } from "../../support/compiler/check.ts";
+import { commonName, promoteName } from "../../../../compiler/check/expressions/convert.ts";
+import { type ScalarName, SCALARS } from "../../../../compiler/support/scalar.ts";
+import { assertEquals } from "../../../support/assert.ts";
+import { codesIn, typeOf } from "../../../support/compiler/check.ts";
 
 const NAMES = Object.keys(SCALARS) as ScalarName[];
 

@@ -1,13 +1,13 @@
 /** Arguments of built-ins: values, constants, types and modifier strings taken from the syntax. */
-import type { Span } from "../support/source.ts";
-import type * as ast from "../parse/ast.ts";
-import { type ScalarName, spellType } from "./types.ts";
-import type { ValueType } from "./typed.ts";
-import type { Context } from "./check_context.ts";
-import type { Builtin, BuiltinCall } from "./builtins/builtins.ts";
+import type { Span } from "../../support/source.ts";
+import type * as ast from "../../parse/ast.ts";
+import { type ScalarName, spellType } from "../tree/types.ts";
+import type { ValueType } from "../tree/typed.ts";
+import type { Context } from "../check_context.ts";
+import type { Builtin, BuiltinCall } from "../builtins/builtins.ts";
 import { checkString, checkValue } from "./check_expr.ts";
-import { constantInteger, resolveTypeName } from "./check_type.ts";
-import type { Value } from "./nodes.ts";
+import { constantInteger, resolveTypeName } from "../check_type.ts";
+import type { Value } from "../tree/nodes.ts";
 
 /** Splits off modifier strings and checks the count (E7001). */
 export function takeApart(

@@ -1,11 +1,11 @@
 /** Hints about values that do not convert: they show the operand as the user wrote it. */
-import type { Span } from "../support/source.ts";
-import { type ElementType, type PointerType, spellType } from "./types.ts";
-import type { TypedExpr } from "./typed.ts";
-import type { Context } from "./check_context.ts";
-import { declarationNote } from "./analysis/origin.ts";
-import { isBool, type Value } from "./nodes.ts";
-import { elementOf, shapeOf } from "./value_types.ts";
+import type { Span } from "../../support/source.ts";
+import { type ElementType, type PointerType, spellType } from "../tree/types.ts";
+import type { TypedExpr } from "../tree/typed.ts";
+import type { Context } from "../check_context.ts";
+import { declarationNote } from "../analysis/origin.ts";
+import { isBool, type Value } from "../tree/nodes.ts";
+import { elementOf, shapeOf } from "../tree/value_types.ts";
 
 /** A value as an operand of a cast, `*` or a subscript; `otherwise` where its text is long. */
 export function operandText(value: TypedExpr, otherwise: string): string {

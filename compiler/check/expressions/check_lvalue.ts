@@ -1,15 +1,15 @@
 /** Lvalues: locations in memory, and variables (language.md, 5.2, 5.10). */
-import type { Span } from "../support/source.ts";
-import type * as ast from "../parse/ast.ts";
-import { type ElementType, spellType } from "./types.ts";
-import type { TypedExpr, Variable } from "./typed.ts";
-import type { Context } from "./check_context.ts";
+import type { Span } from "../../support/source.ts";
+import type * as ast from "../../parse/ast.ts";
+import { type ElementType, spellType } from "../tree/types.ts";
+import type { TypedExpr, Variable } from "../tree/typed.ts";
+import type { Context } from "../check_context.ts";
 import { pointerOf, toBool } from "./convert.ts";
 import { broadcastAll, checkSized, offsetPointer, type OperationSpans } from "./check_operators.ts";
 import { checkValue } from "./check_expr.ts";
-import { declarationNote } from "./analysis/origin.ts";
-import type { Value } from "./nodes.ts";
-import { scalarType, shapeOf, typeOf } from "./value_types.ts";
+import { declarationNote } from "../analysis/origin.ts";
+import type { Value } from "../tree/nodes.ts";
+import { scalarType, shapeOf, typeOf } from "../tree/value_types.ts";
 
 /** What a pointer points to, under an optional mask of the same shape. */
 export interface MemoryLvalue {

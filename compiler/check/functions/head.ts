@@ -1,8 +1,8 @@
 /** Heads of functions: what the checker reads from them. */
-import type { Span } from "../support/source.ts";
-import type * as ast from "../parse/ast.ts";
-import type { Type } from "./types.ts";
-import type { ValueType } from "./typed.ts";
+import type { Span } from "../../support/source.ts";
+import type * as ast from "../../parse/ast.ts";
+import type { Type } from "../tree/types.ts";
+import type { ValueType } from "../tree/typed.ts";
 
 /** One parameter; the type is undefined when it is wrong. */
 export interface Param {

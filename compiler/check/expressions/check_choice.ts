@@ -1,10 +1,10 @@
 /** `c ? a : b`, `&&`, `||`: lazy with scalar conditions, element-wise with masked loads for tiles (5.11). */
-import type * as ast from "../parse/ast.ts";
-import type { TypedExpr } from "./typed.ts";
-import type { Context } from "./check_context.ts";
+import type * as ast from "../../parse/ast.ts";
+import type { TypedExpr } from "../tree/typed.ts";
+import type { Context } from "../check_context.ts";
 import { isArithmetic, reportOperand, toBool, unify } from "./convert.ts";
-import { changesSomething } from "./analysis/effects.ts";
-import { applyMask, mayLoad } from "./analysis/masks.ts";
+import { changesSomething } from "../analysis/effects.ts";
+import { applyMask, mayLoad } from "../analysis/masks.ts";
 import { broadcastAll, type OperationSpans, unifyPointers } from "./check_operators.ts";
 import { checkValue } from "./check_expr.ts";
 import {
@@ -15,9 +15,9 @@ import {
   logicalNot,
   select,
   type Value,
-} from "./nodes.ts";
-import { scalarType, shapeOf } from "./value_types.ts";
-import { operandsOf } from "./typed_walk.ts";
+} from "../tree/nodes.ts";
+import { scalarType, shapeOf } from "../tree/value_types.ts";
+import { operandsOf } from "../tree/typed_walk.ts";
 
 export function checkConditional(
   cx: Context,

@@ -1,17 +1,17 @@
 /** Tiles as wholes: ranges, subscripts, `@`, `^` (language.md, 5.6 to 5.9). */
-import { sourceText, type Span } from "../support/source.ts";
-import type * as ast from "../parse/ast.ts";
-import { type ScalarName, SCALARS, spellType } from "./types.ts";
-import type { ReduceOperator } from "./typed.ts";
-import type { Context } from "./check_context.ts";
+import { sourceText, type Span } from "../../support/source.ts";
+import type * as ast from "../../parse/ast.ts";
+import { type ScalarName, SCALARS, spellType } from "../tree/types.ts";
+import type { ReduceOperator } from "../tree/typed.ts";
+import type { Context } from "../check_context.ts";
 import { shapeText } from "./broadcast.ts";
-import { checkConstant, checkPowerOfTwo, checkTile, constantInteger } from "./check_type.ts";
+import { checkConstant, checkPowerOfTwo, checkTile, constantInteger } from "../check_type.ts";
 import { commonOf, isInteger, pointerOf, promote, toBool } from "./convert.ts";
-import { declarationNote, originNotes } from "./analysis/origin.ts";
+import { declarationNote, originNotes } from "../analysis/origin.ts";
 import { checkValue } from "./check_expr.ts";
 import { indexedLvalue, indexOf, loadFrom } from "./check_lvalue.ts";
-import { convert, permute, reduce, reshape, type Value } from "./nodes.ts";
-import { elementOf, scalarType, shapeOf, tileType } from "./value_types.ts";
+import { convert, permute, reduce, reshape, type Value } from "../tree/nodes.ts";
+import { elementOf, scalarType, shapeOf, tileType } from "../tree/value_types.ts";
 
 /** `lo ... hi`. */
 export function checkRange(

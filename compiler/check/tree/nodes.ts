@@ -2,9 +2,9 @@
  * Constructors of typed expressions. They keep the tree in normal form: constants are folded, a conversion
  * or stretch to the type a value already has is no node, a stretched constant is a constant.
  */
-import type { Span } from "../support/source.ts";
-import { bug } from "../support/bug.ts";
-import type { ScalarValue } from "../support/arith.ts";
+import type { Span } from "../../support/source.ts";
+import { bug } from "../../support/bug.ts";
+import type { ScalarValue } from "../../support/arith.ts";
 import type { ElementType, ScalarName } from "./types.ts";
 import type { TypedBinaryOperator, TypedExpr, TypedUnaryOperator, ValueType } from "./typed.ts";
 import {

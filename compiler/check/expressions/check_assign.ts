@@ -1,9 +1,9 @@
 /** Assignments, compound assignments, `++` and `--` (language.md, 5.12). */
-import type { Span } from "../support/source.ts";
-import type * as ast from "../parse/ast.ts";
-import { spellType } from "./types.ts";
-import type { Variable } from "./typed.ts";
-import type { Context } from "./check_context.ts";
+import type { Span } from "../../support/source.ts";
+import type * as ast from "../../parse/ast.ts";
+import { spellType } from "../tree/types.ts";
+import type { Variable } from "../tree/typed.ts";
+import type { Context } from "../check_context.ts";
 import { convertImplicitly, convertTo, pointerOf, reportInconvertible } from "./convert.ts";
 import {
   applyBinary,
@@ -20,10 +20,10 @@ import {
   type MemoryLvalue,
 } from "./check_lvalue.ts";
 import { checkValue } from "./check_expr.ts";
-import { hasEffect } from "./analysis/effects.ts";
-import { declarationNote } from "./analysis/origin.ts";
-import { reshape, type Value } from "./nodes.ts";
-import { elementOf, sameShape, shapeOf } from "./value_types.ts";
+import { hasEffect } from "../analysis/effects.ts";
+import { declarationNote } from "../analysis/origin.ts";
+import { reshape, type Value } from "../tree/nodes.ts";
+import { elementOf, sameShape, shapeOf } from "../tree/value_types.ts";
 
 const COMPOUND: Readonly<Record<Exclude<ast.AssignOperator, "=">, ElementwiseOperator>> = {
   "*=": "*",
