@@ -1,5 +1,5 @@
 /** Runs one command line to its exit code. Nothing but our own defects ends in a stack trace. */
-import { PassFailure } from "../compiler/driver/pass_failure.ts";
+import { PassFailure } from "../compiler/driver/passes/pass_failure.ts";
 import { BODIES } from "./bodies.ts";
 import { parseCommandLine } from "./words/parse.ts";
 import { asksForJson } from "./diagnostics/format.ts";

@@ -1,4 +1,4 @@
-/** Expressions, conditions and contracts as rows of a wrapper: what `ffi/kernel/rows.ts` describes. */
+/** Expressions, conditions and contracts as rows of a wrapper: what `ffi/kernel/facts/rows.ts` describes. */
 import type { ContractExpr, KernelContract } from "../compiler/contract/types.ts";
 import { isOperation } from "../compiler/contract/expr.ts";
 import { must } from "../compiler/support/bug.ts";

@@ -13,10 +13,10 @@
  */
 export { compileFile } from "./driver/compile_file.ts";
 export { type KernelConfigurations, listConfigurations } from "./driver/configurations.ts";
-export { inspect, type Phase, type Selection } from "./driver/inspect.ts";
-export { inspectIr, type IrMistake, type IrRequest } from "./driver/inspect_ir.ts";
+export { inspect, type Phase, type Selection } from "./driver/inspect/inspect.ts";
+export { inspectIr, type IrMistake, type IrRequest } from "./driver/inspect/inspect_ir.ts";
 export { namesOf } from "./driver/names_of.ts";
-export { PASS_NAMES as passNames } from "./driver/passes.ts";
+export { PASS_NAMES as passNames } from "./driver/passes/passes.ts";
 export type {
   CompileClock,
   CompiledEntry,

@@ -16,7 +16,7 @@ export const RECORDED: readonly (readonly [recorded: string, test: string])[] = 
   ["tests/golden/lower", "tests/compiler/lower/golden_test.ts"],
   ["tests/golden/parse", "tests/compiler/parse/parse_golden_test.ts"],
   ["tests/golden/preprocess", "tests/compiler/preprocess/preprocess_golden_test.ts"],
-  ["tests/golden/tile", "tests/compiler/driver/run_passes_test.ts"],
+  ["tests/golden/tile", "tests/compiler/driver/passes/run_passes_test.ts"],
   ["tests/golden/views", "tests/compiler/views/views_test.ts"],
   ["docs/reference", "tests/scripts/reference_pages_test.ts"],
   ["docs/language-coverage.md", "tests/programs/constructs_test.ts"],

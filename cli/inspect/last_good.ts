@@ -1,7 +1,7 @@
 /** The function on which a pass broke, in a file: with it the failure can be repeated without the source. */
 import { mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
-import type { PassFailure } from "../../compiler/driver/pass_failure.ts";
+import type { PassFailure } from "../../compiler/driver/passes/pass_failure.ts";
 import { absolutePath, folderOf, joinPath } from "../files/paths.ts";
 import { replaceFile } from "../files/replace_file.ts";
 

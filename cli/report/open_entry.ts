@@ -8,7 +8,7 @@ import {
 import { planFile } from "../../compiler/driver/compile_file.ts";
 import { DiagnosticCollector } from "../../compiler/driver/diagnostics.ts";
 import { entryName } from "../../compiler/driver/entry_names.ts";
-import type { CheckedKernel } from "../../compiler/driver/instance_front.ts";
+import type { CheckedKernel } from "../../compiler/driver/front/instance_front.ts";
 import { lowerEntry } from "../../compiler/driver/lower_entry.ts";
 import type { Func } from "../../compiler/ir/func.ts";
 import { Unsupported } from "../../compiler/lower/unsupported.ts";

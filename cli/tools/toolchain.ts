@@ -4,7 +4,7 @@
  */
 import type { ExportedNames, IndexedModule, Measured } from "../../codegen/mod.ts";
 import type { KernelConfigurations } from "../../compiler/driver/configurations.ts";
-import type { IrMistake, IrRequest } from "../../compiler/driver/inspect_ir.ts";
+import type { IrMistake, IrRequest } from "../../compiler/driver/inspect/inspect_ir.ts";
 import type { SourceNames } from "../../compiler/support/variables.ts";
 import type { CompileOptions, CompileResult, KernelOutline } from "../../compiler/options.ts";
 import type { Diagnostic } from "../../compiler/support/diagnostic.ts";

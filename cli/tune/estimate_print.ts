@@ -2,7 +2,7 @@
 import { printTable } from "../report/table.ts";
 import type { Run } from "./arguments.ts";
 import type { Estimator } from "./estimate.ts";
-import { printKey } from "../../ffi/kernel/tune_file.ts";
+import { printKey } from "../../ffi/kernel/tuning/tune_file.ts";
 
 /** The line above every ranking. */
 export const ESTIMATE_NOTE =

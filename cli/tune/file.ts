@@ -4,7 +4,7 @@ import {
   parseTuneFile,
   printTuneFile,
   type TuneFile,
-} from "../../ffi/kernel/tune_file.ts";
+} from "../../ffi/kernel/tuning/tune_file.ts";
 import { environmentError } from "../failure.ts";
 import { replaceFile } from "../files/replace_file.ts";
 import { isNotCapable } from "../host/errors.ts";

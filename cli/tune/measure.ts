@@ -12,7 +12,7 @@ import {
   type Stream,
   TriError,
 } from "../../ffi/mod.ts";
-import type { Timing } from "../../ffi/kernel/tune_file.ts";
+import type { Timing } from "../../ffi/kernel/tuning/tune_file.ts";
 import { factsOf } from "../report/facts.ts";
 import { makeArguments } from "./arguments.ts";
 import type { TimedEntry, TimingReport, TimingRequest } from "./messages.ts";

@@ -1,5 +1,5 @@
 /** `tri tune --merge`: timings that several machines wrote become the file that belongs to a source. */
-import { parseTuneFile, tuneCases, type TuneFile } from "../../ffi/kernel/tune_file.ts";
+import { parseTuneFile, tuneCases, type TuneFile } from "../../ffi/kernel/tuning/tune_file.ts";
 import type { CommandContext, Invocation } from "../command.ts";
 import { environmentError, EXIT, Failure, usageError } from "../failure.ts";
 import { includeFinder } from "../project/include.ts";

@@ -9,7 +9,7 @@ import {
   tuneCases,
   type TuneFile,
   withTimings,
-} from "../../ffi/kernel/tune_file.ts";
+} from "../../ffi/kernel/tuning/tune_file.ts";
 
 /** A file of timings with the name that messages have for it. */
 export interface Part {

@@ -3,7 +3,7 @@
  * same stream as the reports, so each of those starts with a character that no text has.
  */
 import type { CompiledKernel, CompiledModule } from "../../compiler/options.ts";
-import type { Timing } from "../../ffi/kernel/tune_file.ts";
+import type { Timing } from "../../ffi/kernel/tuning/tune_file.ts";
 import type { TensorPlan } from "../report/arguments.ts";
 
 /** Requests the times of some configurations with the same arguments. */

@@ -4,7 +4,7 @@
  * stopped from within, and after a fault a context is useless.
  */
 import { must } from "../../compiler/support/bug.ts";
-import type { Timing } from "../../ffi/kernel/tune_file.ts";
+import type { Timing } from "../../ffi/kernel/tuning/tune_file.ts";
 import { base64Of } from "../report/facts.ts";
 import type { Run } from "./arguments.ts";
 import type { BenchGpu, TimingChild } from "./bench.ts";
@@ -136,7 +136,10 @@ function entryOf({ compiled, instance: { symbol }, code }: Candidate): TimedEntr
   };
 }
 
-/** What the promise gives, unless that takes too many seconds. std's `deadline` needs `Promise.withResolvers`, which Node 20 lacks. */
+/**
+ * What the promise gives, unless that takes too many seconds. std's `deadline` needs `Promise.withResolvers`, which
+ * Node 20 lacks.
+ */
 async function within<T>(seconds: number, promise: Promise<T>): Promise<T | "late"> {
   if (seconds === Infinity) return await promise;
   let timer: ReturnType<typeof setTimeout> | undefined;

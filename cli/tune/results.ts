@@ -1,6 +1,6 @@
 /** What `tri tune` prints at its end: the winner of each run, and what it gains. */
 import { describe, type RunResult } from "./schedule.ts";
-import { fastestFirst } from "../../ffi/kernel/tune_file.ts";
+import { fastestFirst } from "../../ffi/kernel/tuning/tune_file.ts";
 
 /** A paragraph per run: all configurations, the fastest first. */
 export function printResults(results: readonly RunResult[]): string {

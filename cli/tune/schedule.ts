@@ -14,7 +14,7 @@ import {
   timingsAt,
   withDriver,
   withTimings,
-} from "../../ffi/kernel/tune_file.ts";
+} from "../../ffi/kernel/tuning/tune_file.ts";
 import { readTuneFile, shardPathOf, tunePathOf, writeTuneFile } from "./file.ts";
 import { TimingProcess } from "./process.ts";
 import type { Shard } from "./shard.ts";

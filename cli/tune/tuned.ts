@@ -6,7 +6,7 @@ import { sha256 } from "../files/hash.ts";
 import type { Probes } from "../project/include.ts";
 import { relativePath } from "../files/paths.ts";
 import { readTextIfThere } from "../project/project.ts";
-import { fastestFirst, parseKey, type TuneFile } from "../../ffi/kernel/tune_file.ts";
+import { fastestFirst, parseKey, type TuneFile } from "../../ffi/kernel/tuning/tune_file.ts";
 import { readTuneFile, tunePathOf } from "./file.ts";
 
 /** What a source is compiled with beside its options. */

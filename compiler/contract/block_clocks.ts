@@ -1,6 +1,6 @@
 /**
  * A model of what one block of a matrix product costs: the clocks of a multiprocessor, as an expression over the kernel's
- * scalar parameters. Wrappers choose by it among configurations where no timing is near (`ffi/kernel/choice.ts`).
+ * scalar parameters. Wrappers choose by it among configurations where no timing is near (`ffi/kernel/tuning/choice.ts`).
  *
  *     for (int k = K; k > 0; k -= 32) { … 128 x 32 and 32 x 256 halves, one dot … }     1500 + cdiv(K, 32) * 1192
  *

@@ -15,9 +15,9 @@ import {
   lowerForms,
   type TargetLowering,
 } from "./lower_entry.ts";
-import { timed } from "./run_passes.ts";
+import { timed } from "./passes/run_passes.ts";
 import { must } from "../support/bug.ts";
-import type { WorkBudget } from "./work_budget.ts";
+import type { WorkBudget } from "./limits/work_budget.ts";
 import { ALL_TARGETS, type Target, type TargetName } from "../targets.ts";
 
 /** A kernel as text: instructions of all instances as data would fill the memory. */

@@ -34,19 +34,19 @@ import {
   type BuiltInstance,
   checkInstance,
 } from "./instance_build.ts";
-import { type CheckedKernel, InstanceFront, type ParsedFile } from "./instance_front.ts";
-import { timed } from "./run_passes.ts";
+import { type CheckedKernel, InstanceFront, type ParsedFile } from "./front/instance_front.ts";
+import { timed } from "./passes/run_passes.ts";
 import type { TypedKernel } from "../check/tree/typed.ts";
 import type { Func } from "../ir/func.ts";
-import { watchEntry } from "./entry_watch.ts";
-import { Unsupporteds } from "./unsupported.ts";
-import { kernelsByName, namesOfFront } from "./kernel_sites.ts";
+import { watchEntry } from "./passes/entry_watch.ts";
+import { Unsupporteds } from "./limits/unsupported.ts";
+import { kernelsByName, namesOfFront } from "./front/kernel_sites.ts";
 import type { CompiledKernel, CompileOptions, CompileResult, Define } from "../options.ts";
 import { must } from "../support/bug.ts";
 import { type Diagnostic, Reporter } from "../support/diagnostic.ts";
 import type { SourceFile } from "../support/source.ts";
 import { ALL_TARGETS, type TargetName } from "../targets.ts";
-import { checkTileLimits } from "./tile_limits.ts";
+import { checkTileLimits } from "./limits/tile_limits.ts";
 
 /** A file with its kernels found and planned. */
 export interface PlannedFile {

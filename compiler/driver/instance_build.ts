@@ -15,16 +15,16 @@ import { GENERAL, planSpecializations, type Specialization } from "../instances/
 import { nameTiles } from "../contract/tile_names.ts";
 import type { KernelContract } from "../contract/types.ts";
 import type { TypedKernel } from "../check/tree/typed.ts";
-import type { WorkBudget } from "./work_budget.ts";
-import type { CheckedKernel, InstanceFront } from "./instance_front.ts";
+import type { WorkBudget } from "./limits/work_budget.ts";
+import type { CheckedKernel, InstanceFront } from "./front/instance_front.ts";
 import type { Func } from "../ir/func.ts";
 import type { CompileOptions } from "../options.ts";
 import type { TargetFacts } from "../preprocess/predefined.ts";
 import { Reporter } from "../support/diagnostic.ts";
 import { must } from "../support/bug.ts";
-import { type EntryOptions, printHeader } from "./ir_text.ts";
-import { TILE_STEPS } from "./passes.ts";
-import { type PassWatch, runPasses, timed } from "./run_passes.ts";
+import { type EntryOptions, printHeader } from "./inspect/ir_text.ts";
+import { TILE_STEPS } from "./passes/passes.ts";
+import { type PassWatch, runPasses, timed } from "./passes/run_passes.ts";
 
 /** A specialisation, optimised, before layouts. */
 export interface SpecializedFunc {

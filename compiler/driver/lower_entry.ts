@@ -19,12 +19,18 @@ import { axisAnalysis } from "../tile/axis.ts";
 import type { Form, TargetContext } from "../tile/pass.ts";
 import { tensorViews, toTensorForm } from "../views/tensor_views.ts";
 import { formName, type FormWithMaps } from "./entry_names.ts";
-import { checkClusters } from "./clusters.ts";
-import { type EntryOptions, printHeader } from "./ir_text.ts";
-import { PassFailure } from "./pass_failure.ts";
-import { lastStepOf, PASS_NAMES, TARGET_STEPS } from "./passes.ts";
+import { checkClusters } from "./limits/clusters.ts";
+import { type EntryOptions, printHeader } from "./inspect/ir_text.ts";
+import { PassFailure } from "./passes/pass_failure.ts";
+import { lastStepOf, PASS_NAMES, TARGET_STEPS } from "./passes/passes.ts";
 import { turnDemands } from "./turn_demands.ts";
-import { type Passed, type PassRun, type PassWatch, runPasses, timed } from "./run_passes.ts";
+import {
+  type Passed,
+  type PassRun,
+  type PassWatch,
+  runPasses,
+  timed,
+} from "./passes/run_passes.ts";
 
 /** How a function becomes an entry, on any target. */
 export interface EntryLowering extends Partial<EntryOptions> {

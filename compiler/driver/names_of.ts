@@ -22,7 +22,7 @@ import { DiagnosticCollector } from "./diagnostics.ts";
 import { entryName, readFormName } from "./entry_names.ts";
 import { buildInstance, buildOptions, checkInstance, entryOptions } from "./instance_build.ts";
 import { lowerEntry, lowerTensorForm, type TargetLowering } from "./lower_entry.ts";
-import type { PassWatch } from "./run_passes.ts";
+import type { PassWatch } from "./passes/run_passes.ts";
 
 /** The variables of an entry; undefined where the text has an error or no such entry for the target. */
 export function namesOf(

@@ -6,7 +6,7 @@ import type { InstancePlan, KernelPlan } from "../instances/instances.ts";
 import { readOptions } from "../instances/kernel_options.ts";
 import { DiagnosticCollector } from "./diagnostics.ts";
 import type { FunctionDefinition, Unit } from "../parse/ast.ts";
-import type { FrontRequest, ParsedFile, SurveyedText } from "./instance_front.ts";
+import type { FrontRequest, ParsedFile, SurveyedText } from "./front/instance_front.ts";
 import type { CompileOptions } from "../options.ts";
 import { planFile } from "./compile_file.ts";
 import { Reporter } from "../support/diagnostic.ts";

@@ -1,4 +1,4 @@
-/** Tile IR after all passes (`driver/passes.ts`) to PTX: emits one entry. */
+/** Tile IR after all passes (`driver/passes/passes.ts`) to PTX: emits one entry. */
 import type { PtxDirective, PtxFunction, PtxKernel, PtxParam, PtxVariable } from "../ptx/func.ts";
 import { dropDead } from "../ptx/drop_dead.ts";
 import { renumber } from "../ptx/renumber.ts";

@@ -1,5 +1,5 @@
 /**
- * What a pass over tile IR is, and its queries. The list of all passes, in order, is `compiler/driver/passes.ts`.
+ * What a pass over tile IR is, and its queries. The list of all passes, in order, is `compiler/driver/passes/passes.ts`.
  */
 import type { Func } from "../ir/func.ts";
 import type { FloatOptions } from "../support/float_options.ts";

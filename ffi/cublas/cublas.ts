@@ -2,7 +2,7 @@
 import { expectBranded, nameValue } from "../arguments/brands.ts";
 import type { Device } from "../device.ts";
 import { ArgumentError, DisposedError } from "../errors.ts";
-import { overlap } from "../kernel/overlap.ts";
+import { overlap } from "../kernel/call/overlap.ts";
 import { listed } from "../tensors/shape.ts";
 import type { Tensor } from "../tensors/tensor.ts";
 import { CublasError } from "./errors.ts";

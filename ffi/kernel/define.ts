@@ -1,11 +1,11 @@
 /** Kernels as functions: what a generated wrapper exports. */
-import { KernelCalls, type LaunchResult } from "./calls.ts";
+import { KernelCalls, type LaunchResult } from "./call/calls.ts";
 import { nameValue } from "../arguments/brands.ts";
 import { WRAPPER_ABI } from "../../compiler/support/abi.ts";
 import { ArgumentError, WrapperError } from "../errors.ts";
-import { type ConstantBuffers, defineConstants } from "./constants.ts";
-import { expandKernel } from "./expand.ts";
-import type { ConstantFacts, KernelFacts, VariantFacts } from "./facts.ts";
+import { type ConstantBuffers, defineConstants } from "./images/constants.ts";
+import { expandKernel } from "./facts/expand.ts";
+import type { ConstantFacts, KernelFacts, VariantFacts } from "./facts/facts.ts";
 import {
   type AnyOptions,
   type CallForm,
@@ -13,10 +13,10 @@ import {
   explicitForm,
   type NamedValues,
   tensorForm,
-} from "./gather.ts";
-import { modelKernel } from "./model.ts";
-import type { KernelRows } from "./rows.ts";
-import { tune } from "./tune.ts";
+} from "./call/gather.ts";
+import { modelKernel } from "./facts/model.ts";
+import type { KernelRows } from "./facts/rows.ts";
+import { tune } from "./tuning/tune.ts";
 import type {
   Grid,
   KernelDescription,

@@ -4,11 +4,11 @@
  */
 import { ArgumentError } from "../errors.ts";
 import { own } from "../arguments/options.ts";
-import { computeGrid } from "./check.ts";
-import type { Condition } from "./facts.ts";
-import type { CallArguments } from "./call_arguments.ts";
-import type { NamedValues } from "./gather.ts";
-import type { InstanceModel, VariantModel } from "./model.ts";
+import { computeGrid } from "./call/check.ts";
+import type { Condition } from "./facts/facts.ts";
+import type { CallArguments } from "./call/call_arguments.ts";
+import type { NamedValues } from "./call/gather.ts";
+import type { InstanceModel, VariantModel } from "./facts/model.ts";
 import type { Grid } from "./types.ts";
 import { namedVariant } from "./variant.ts";
 

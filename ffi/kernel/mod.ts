@@ -3,7 +3,7 @@
  * the instance and the grid that fit them, and its launch. Generated wrappers import this.
  */
 export { cdiv, exact, nextPow2, quotient, remainder } from "./arithmetic.ts";
-export { ConstantBuffer, type ConstantBuffers, defineConstants } from "./constants.ts";
+export { ConstantBuffer, type ConstantBuffers, defineConstants } from "./images/constants.ts";
 export { defineKernel, wrapKernel } from "./define.ts";
 export type {
   Access,
@@ -34,7 +34,7 @@ export type {
   TuningFacts,
   Values,
   VariantFacts,
-} from "./facts.ts";
+} from "./facts/facts.ts";
 export type {
   ArgumentNames,
   ChoiceRow,
@@ -61,7 +61,7 @@ export type {
   TensorRow,
   TypeLetter,
   VariantRow,
-} from "./rows.ts";
+} from "./facts/rows.ts";
 export type {
   CallOptions,
   FormChoice,

@@ -1,6 +1,6 @@
 /** The types that generated wrappers are written in. */
 import type { Stream } from "../stream.ts";
-import type { KernelFacts } from "./facts.ts";
+import type { KernelFacts } from "./facts/facts.ts";
 
 /**
  * A launch grid: programs along one to three axes, integers from 0 to 2^31 - 1 for x and to 65535 for y and z. What is

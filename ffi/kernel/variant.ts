@@ -4,8 +4,8 @@
  */
 import { ArgumentError } from "../errors.ts";
 import { describeValue } from "../arguments/values.ts";
-import type { CallArguments } from "./call_arguments.ts";
-import type { DimensionModel, KernelModel, VariantModel } from "./model.ts";
+import type { CallArguments } from "./call/call_arguments.ts";
+import type { DimensionModel, KernelModel, VariantModel } from "./facts/model.ts";
 
 /** The variant that the call's tensors have the types of; `wanted` is the caller's choice by name. */
 export function chooseVariant<Name extends string>(

@@ -1,9 +1,12 @@
-/** Calls of communicators as data, and what is checked of them before anything is queued: alone, and against those of other ranks. */
+/**
+ * Calls of communicators as data, and what is checked of them before anything is queued: alone, and against those of
+ * other ranks.
+ */
 import { nameValue } from "../arguments/brands.ts";
 import type { Device } from "../device.ts";
 import { DTYPES } from "../dtype.ts";
 import { ArgumentError } from "../errors.ts";
-import { overlap } from "../kernel/overlap.ts";
+import { overlap } from "../kernel/call/overlap.ts";
 import { isDense } from "../tensors/shape.ts";
 import type { Stream } from "../stream.ts";
 import { isTensor, type Tensor } from "../tensors/tensor.ts";

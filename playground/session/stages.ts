@@ -1,7 +1,7 @@
 /** Every stage of the compiler as text, line by line linked with the source. */
 import { dumpTyped } from "../../compiler/check/tree/dump_typed.ts";
 import type { OpenedEntry } from "../../cli/report/open_entry.ts";
-import { inspect } from "../../compiler/driver/inspect.ts";
+import { inspect } from "../../compiler/driver/inspect/inspect.ts";
 import type { Func } from "../../compiler/ir/func.ts";
 import { printFunc } from "../../compiler/ir/print.ts";
 import { dumpAst } from "../../compiler/parse/dump_ast.ts";

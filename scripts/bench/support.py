@@ -175,7 +175,7 @@ class TensorMap:
 
 
 def blocks_along_all(x, programs, most):
-    """Blocks that do programs along all axes in turn, as ffi/kernel/turns.ts counts them."""
+    """Blocks that do programs along all axes in turn, as ffi/kernel/forms/turns.ts counts them."""
     turns = -(-programs // most)
     if turns < x:
         return programs

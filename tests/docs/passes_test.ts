@@ -1,10 +1,10 @@
 /** The table of passes in ARCHITECTURE.md is the list in the code. */
-import { STEPS } from "../../compiler/driver/passes.ts";
+import { STEPS } from "../../compiler/driver/passes/passes.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { blessed } from "../support/bless.ts";
 
 const PAGE = new URL("../../ARCHITECTURE.md", import.meta.url);
-const MARK = "from driver/passes.ts -->\n\n";
+const MARK = "from driver/passes/passes.ts -->\n\n";
 const TITLES = ["pass", "phase", "what it does", "after", "because"];
 
 /** As `deno fmt` writes it. */

@@ -1,6 +1,6 @@
 /** Runs every file of this folder; pass_file.ts says how one looks. */
 import * as path from "node:path";
-import { STEPS } from "../../compiler/driver/passes.ts";
+import { STEPS } from "../../compiler/driver/passes/passes.ts";
 import { RULES } from "../../compiler/tile/simplify.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { blessed, mayBless } from "../support/bless.ts";

@@ -14,12 +14,12 @@
  *     // unchanged
  *
  * A pass is a step of the list of passes, or `simplify:RULE`: one rule alone. Above a function may stand what
- * `tri inspect` prints there: passes for a target read it (`compiler/driver/ir_text.ts`).
+ * `tri inspect` prints there: passes for a target read it (`compiler/driver/inspect/ir_text.ts`).
  */
-import { type IrFunc, parseIr } from "../../compiler/driver/ir_text.ts";
-import type { Step } from "../../compiler/driver/pass_list.ts";
-import { STEPS } from "../../compiler/driver/passes.ts";
-import { runPasses } from "../../compiler/driver/run_passes.ts";
+import { type IrFunc, parseIr } from "../../compiler/driver/inspect/ir_text.ts";
+import type { Step } from "../../compiler/driver/passes/pass_list.ts";
+import { STEPS } from "../../compiler/driver/passes/passes.ts";
+import { runPasses } from "../../compiler/driver/passes/run_passes.ts";
 import { printFunc } from "../../compiler/ir/print.ts";
 import { cloneFunc } from "../../compiler/ir/walk.ts";
 import { must } from "../../compiler/support/bug.ts";

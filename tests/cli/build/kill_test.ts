@@ -3,7 +3,7 @@
  * left. `TRI_KILLS=200 deno test -A tests/cli/build/kill_test.ts` kills more.
  */
 import { BANNER } from "../../../cli/build/bundle.ts";
-import { parseTuneFile } from "../../../ffi/kernel/tune_file.ts";
+import { parseTuneFile } from "../../../ffi/kernel/tuning/tune_file.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { freshRandom, type Random } from "../../support/random.ts";
 import { type RunOptions, TUNE_MAIN, Workspace } from "../support/tri_process.ts";

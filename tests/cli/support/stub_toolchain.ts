@@ -5,7 +5,7 @@
  */
 import type { CompiledKernel, CompileOptions, CompileResult } from "../../../compiler/options.ts";
 import type { Diagnostic } from "../../../compiler/support/diagnostic.ts";
-import { PassFailure } from "../../../compiler/driver/pass_failure.ts";
+import { PassFailure } from "../../../compiler/driver/passes/pass_failure.ts";
 import { positionOf, type SourceFile } from "../../../compiler/support/source.ts";
 import { ALL_TARGETS, type TargetName } from "../../../compiler/targets.ts";
 import type {

@@ -6,7 +6,7 @@ import {
   type Timing,
   type TuneFile,
   withTimings,
-} from "../../../ffi/kernel/tune_file.ts";
+} from "../../../ffi/kernel/tuning/tune_file.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
 import fc from "../../support/property.ts";
 

@@ -1,7 +1,7 @@
 import { check, checkFile } from "../../../compiler/check/check.ts";
 import { dumpTyped } from "../../../compiler/check/tree/dump_typed.ts";
 import { parse } from "../../../compiler/parse/parser.ts";
-import { findDefinitions } from "../../../compiler/driver/kernel_definitions.ts";
+import { findDefinitions } from "../../../compiler/driver/front/kernel_definitions.ts";
 import { type Diagnostic, Reporter } from "../../../compiler/support/diagnostic.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { located, run } from "../../support/compiler/preprocess.ts";

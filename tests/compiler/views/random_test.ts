@@ -1,6 +1,6 @@
 /** Random products: the function with boxes of tensors stores what the one with loads does, where its conditions hold. */
 import { evaluate } from "../../../compiler/contract/expr.ts";
-import { parseIr } from "../../../compiler/driver/ir_text.ts";
+import { parseIr } from "../../../compiler/driver/inspect/ir_text.ts";
 import { cloneFunc, walkOps } from "../../../compiler/ir/walk.ts";
 import { verifyFunc } from "../../../compiler/ir/verify.ts";
 import type { Func } from "../../../compiler/ir/func.ts";

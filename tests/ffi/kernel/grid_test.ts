@@ -1,7 +1,7 @@
 /** `kernel.grid()` beside the launches that take what it says. */
 import { ArgumentError } from "../../../ffi/errors.ts";
 import { defineKernel } from "../../../ffi/kernel/define.ts";
-import type { KernelFacts } from "../../../ffi/kernel/facts.ts";
+import type { KernelFacts } from "../../../ffi/kernel/facts/facts.ts";
 import type { Grid } from "../../../ffi/kernel/types.ts";
 import type { Tensor } from "../../../ffi/mod.ts";
 import { assertEquals, assertThrows } from "../../support/assert.ts";

@@ -1,7 +1,7 @@
 /** Which variant a call means, where element types and extents decide. */
 import { ArgumentError } from "../../../ffi/errors.ts";
 import { defineKernel } from "../../../ffi/kernel/define.ts";
-import type { InstanceFacts, KernelFacts } from "../../../ffi/kernel/facts.ts";
+import type { InstanceFacts, KernelFacts } from "../../../ffi/kernel/facts/facts.ts";
 import type { Tensor } from "../../../ffi/mod.ts";
 import { assertEquals, assertThrows } from "../../support/assert.ts";
 import { type FakeGpu, fakeGpu } from "./support.ts";

@@ -1,0 +1,161 @@
+/** One phase of the compiler as text, for people: `tri inspect`. */
+import { buildInstance, buildOptions, checkInstance, entryOptions } from "../instance_build.ts";
+import { DiagnosticCollector } from "../diagnostics.ts";
+import { dumpAst } from "../../parse/dump_ast.ts";
+import { dumpTyped } from "../../check/tree/dump_typed.ts";
+import { printTokens } from "../../preprocess/spell.ts";
+import { FuncDumps } from "./func_dumps.ts";
+import { printHeader } from "./ir_text.ts";
+import { lowerEntry, lowerForms, runTargetPasses } from "../lower_entry.ts";
+import { entryPlan, printPlans } from "../entry_plan.ts";
+import { entryName } from "../entry_names.ts";
+import { decideLoads } from "../../views/tensor_views.ts";
+import { lastStepOf, TILE_STEPS } from "../passes/passes.ts";
+import type { PassWatch } from "../passes/run_passes.ts";
+import { findViews } from "../../views/find_views.ts";
+import { printViews } from "../../views/print_views.ts";
+import { axisAnalysis } from "../../tile/axis.ts";
+import type { Specialization } from "../../instances/specialize.ts";
+import type { CheckedKernel, InstanceFront, ParsedFile } from "../front/instance_front.ts";
+import type { KernelSite } from "../../instances/items.ts";
+import type { InstancePlan, KernelPlan } from "../../instances/instances.ts";
+import type { CompileOptions } from "../../options.ts";
+import { compileFile, planFile } from "../compile_file.ts";
+import { Reporter } from "../../support/diagnostic.ts";
+import type { SourceFile } from "../../support/source.ts";
+import { ALL_TARGETS, type Target } from "../../targets.ts";
+
+/** The phases there are to look at. */
+export type Phase = "tokens" | "ast" | "types" | "ir" | "views" | "plan" | "layout" | "ptx";
+
+/** Which instance to show; the first one that matches. */
+export interface Selection {
+  /** Name of a kernel. */
+  readonly kernel?: string;
+  /** Name of a variant. */
+  readonly variant?: string;
+  /** A pass: the function after it, instead of a phase; `*`: after every pass. */
+  readonly after?: string;
+}
+
+/**
+ * The text of a phase for one instance and the first target of the options. Of a faulty file, what the phase
+ * could make of it; empty when that is nothing. {@linkcode compileFile} says what is wrong.
+ */
+export function inspect(
+  file: SourceFile,
+  options: CompileOptions,
+  phase: Phase,
+  selection: Selection = {},
+): string {
+  const { kernel: wanted, variant, after } = selection;
+  const only = { ...options, targets: options.targets.slice(0, 1) };
+  const scope = wanted === undefined ? only : { ...only, kernels: [wanted] };
+  if (phase === "ptx" && after === undefined) return inspectPtx(file, scope);
+  const { front, parsed, kernels } = planFile(
+    file,
+    scope,
+    new DiagnosticCollector(),
+    new Reporter(),
+  );
+  const target = ALL_TARGETS[options.targets[0] ?? "sm_80"];
+  for (const { site, plan } of kernels) {
+    const instance = plan.instances.find((candidate) =>
+      variant === undefined || candidate.variant.name === variant
+    );
+    if (instance === undefined) continue;
+    const checked = checkInstance(front, site, instance, target);
+    if (after !== undefined) {
+      return inspectPasses(checked, plan, instance, options, target, after);
+    }
+    switch (phase) {
+      case "views":
+      case "plan":
+        return plan.instances.filter(({ variant }) => variant.name === instance.variant.name)
+          .map((one) => inspectLoads(front, site, plan, one, options, target, phase)).join("\n");
+      case "tokens":
+      case "ast":
+        return inspectText(checked.parsed, phase);
+      case "types":
+        return checked.kernel === undefined ? "" : dumpTyped({ kernels: [checked.kernel] });
+      case "ir":
+        return inspectPasses(checked, plan, instance, options, target, lastStepOf("tile"));
+      case "layout":
+        return inspectPasses(checked, plan, instance, options, target, lastStepOf("schedule"));
+    }
+  }
+  const isWhole = wanted === undefined && variant === undefined;
+  return isWhole && (phase === "tokens" || phase === "ast") ? inspectText(parsed, phase) : "";
+}
+
+function inspectText({ preprocessed, unit }: ParsedFile, phase: "tokens" | "ast"): string {
+  return phase === "tokens" ? printTokens(preprocessed.tokens) : dumpAst(unit);
+}
+
+function inspectPtx(file: SourceFile, options: CompileOptions): string {
+  const { kernels } = compileFile(file, options);
+  return kernels.flatMap(({ modules }) => modules.map(({ ptx }) => ptx)).join("\n");
+}
+
+/** The loads of dot operands of an instance, for each specialisation: their views, or what the passes make of them. */
+function inspectLoads(
+  front: InstanceFront,
+  site: KernelSite,
+  plan: KernelPlan,
+  instance: InstancePlan,
+  options: CompileOptions,
+  target: Target,
+  phase: "views" | "plan",
+): string {
+  const checked = checkInstance(front, site, instance, target);
+  const building = buildOptions(options, instance);
+  const built = buildInstance(checked, plan, instance, building, new Reporter());
+  const entry = entryOptions(instance);
+  return (built?.funcs ?? []).map(({ func, specialization }) => {
+    const viewing = { target, numWarps: entry.numWarps, axisInfo: axisAnalysis(func) };
+    if (phase === "plan") {
+      const { symbol } = entryName(plan, instance, specialization);
+      const lowering = { ...entry, target, symbol };
+      const { forms } = lowerForms(func, lowering);
+      const lowered = [...forms.map((form) => form.lowered), lowerEntry(func, lowering)];
+      return `${symbol}\n${printPlans(lowered.map(entryPlan), decideLoads(func, viewing))}`;
+    }
+    const loads = findViews(func, viewing);
+    const name = `${func.name}${specialization.suffix}`;
+    return `${name}\n${loads.length === 0 ? "no loads of dot operands\n" : printViews(loads)}`;
+  }).join("\n");
+}
+
+/** The functions of an instance after a step, one for each specialisation. */
+function inspectPasses(
+  checked: CheckedKernel,
+  plan: KernelPlan,
+  instance: InstancePlan,
+  options: CompileOptions,
+  target: Target,
+  after: string,
+): string {
+  const { verify = false } = options;
+  const entry = entryOptions(instance);
+  const dumps = new Map<string, FuncDumps>();
+  const dumpsOf = ({ suffix }: Specialization): FuncDumps => {
+    const known = dumps.get(suffix) ?? new FuncDumps(after);
+    dumps.set(suffix, known);
+    return known;
+  };
+  const watchFor = (specialization: Specialization, target?: Target): PassWatch => ({
+    verify,
+    after: dumpsOf(specialization).watch((step) => printHeader({ after: step, target, entry })),
+  });
+  const building = buildOptions(options, instance, watchFor);
+  const built = buildInstance(checked, plan, instance, building, new Reporter());
+  const isTile = TILE_STEPS.some(({ name }) => name === after);
+  return (built?.funcs ?? []).map(({ func, specialization }) => {
+    if (!isTile) {
+      const watch = watchFor(specialization, target);
+      runTargetPasses(func, { ...entry, symbol: func.name, target, watch });
+    }
+    return dumpsOf(specialization)
+      .text(specialization.conditions.map(({ text }) => `// where ${text}\n`).join(""));
+  }).join("\n");
+}

@@ -1,0 +1,140 @@
+/**
+ * PASSES: everything that edits tile IR between the typed tree and PTX, in order, once. From this list come what
+ * `tri inspect --after`, `--passes` and `--time` accept and print, the verifier between passes, and the table in
+ * ARCHITECTURE.md. Before the list `compiler/build` makes the function of the typed tree; after it `compiler/lower`
+ * emits PTX. Between the phases `tile` and `layout` the contract is inferred (`contract/infer.ts`): an analysis, which
+ * changes nothing and so is not in the list.
+ */
+import { layoutAssignment } from "../../layout/assign.ts";
+import { sliceResults } from "../../layout/slice_results.ts";
+import { turnDots } from "../../layout/turn_dots.ts";
+import { allocateShared } from "../../schedule/allocate_shared.ts";
+import { memoryOrder } from "../../schedule/memory_order.ts";
+import { loopPrograms } from "../../schedule/programs/loop_programs.ts";
+import { stageOperands } from "../../schedule/stage_operands.ts";
+import { stageRows } from "../../schedule/stage_rows.ts";
+import { must } from "../../support/bug.ts";
+import { accumulate } from "../../tile/accumulate.ts";
+import { cse } from "../../tile/cse.ts";
+import { dropDead } from "../../tile/drop_dead.ts";
+import { fuseMultiplyAdd } from "../../tile/fuse_multiply_add.ts";
+import { hoistInvariants } from "../../tile/hoist_invariants.ts";
+import type { Phase, TargetContext, TileContext } from "../../tile/pass.ts";
+import { simplify } from "../../tile/simplify.ts";
+import { straightenLoops } from "../../tile/straighten_loops.ts";
+import { tensorViews } from "../../views/tensor_views.ts";
+import { type Row, type Step, stepsOf } from "./pass_list.ts";
+
+/** Once for all targets. */
+const TILE: readonly Row<TileContext>[] = [
+  { pass: simplify, because: "the builder writes down everything; less to do for the others" },
+  {
+    pass: straightenLoops,
+    needs: ["simplify"],
+    because: "bounds of loops are constants by then; the body's loads meet those of other loops",
+  },
+  { pass: hoistInvariants },
+  {
+    pass: cse,
+    needs: ["hoist-invariants"],
+    because: "equal operations of several loops meet where hoisting puts them",
+  },
+  {
+    pass: simplify,
+    needs: ["cse"],
+    because: "merging makes operands equal: x - x, c ? x : x",
+  },
+  {
+    pass: cse,
+    needs: ["simplify.2"],
+    because: "simplifying makes small constants and splats again",
+  },
+  {
+    pass: accumulate,
+    needs: ["cse.2"],
+    because: "it counts uses, which equal operations would hide",
+  },
+  {
+    pass: fuseMultiplyAdd,
+    needs: ["accumulate"],
+    because: "sums of dots belong to the dots",
+  },
+  {
+    pass: dropDead,
+    needs: ["fuse-multiply-add"],
+    because: "the passes before leave unused operations",
+  },
+];
+
+/** For each target. */
+const LAYOUT: readonly Row<TargetContext>[] = [
+  {
+    pass: tensorViews,
+    needs: ["drop-dead"],
+    because: "it follows addresses, which layouts compute several times",
+  },
+  {
+    pass: turnDots,
+    needs: ["tensor-views"],
+    because: "boxes of tensors say how operands lie",
+  },
+  {
+    pass: sliceResults,
+    needs: ["turn-dots"],
+    because: "the loads of a loop say which layout its sums get",
+  },
+  {
+    pass: layoutAssignment,
+    needs: ["drop-dead"],
+    because: "what nothing needs gets no layout",
+  },
+];
+
+const SCHEDULE: readonly Row<TargetContext>[] = [
+  {
+    pass: loopPrograms,
+    needs: ["assign-layouts"],
+    because: "layouts say how much shared memory a program needs",
+  },
+  {
+    pass: stageOperands,
+    needs: ["loop-programs"],
+    because: "copies run on from one program of a block into the next",
+  },
+  {
+    pass: memoryOrder,
+    needs: ["stage-operands"],
+    because: "prefetched loads are where they happen; barriers of staging count",
+  },
+  {
+    pass: stageRows,
+    needs: ["memory-order"],
+    because: "a reduction orders the loads that it is computed from, not copies",
+  },
+  {
+    pass: allocateShared,
+    needs: ["stage-rows"],
+    because: "barriers decide which exchanges may share memory",
+  },
+];
+
+/** The steps of the phase `tile`. */
+export const TILE_STEPS: readonly Step<TileContext>[] = stepsOf([["tile", TILE]]);
+
+/** All steps; those of the phase `tile` ask for no target, so any context will do for them. */
+export const STEPS: readonly Step<TargetContext>[] = stepsOf<TargetContext>([
+  ["tile", TILE],
+  ["layout", LAYOUT],
+  ["schedule", SCHEDULE],
+]);
+
+/** The steps of the other phases. */
+export const TARGET_STEPS: readonly Step<TargetContext>[] = STEPS.slice(TILE_STEPS.length);
+
+/** The steps by name, in order. */
+export const PASS_NAMES: readonly string[] = STEPS.map(({ name }) => name);
+
+/** The name of the last step of a phase. */
+export function lastStepOf(phase: Phase): string {
+  return must(STEPS.findLast((step) => step.phase === phase), `a step of ${phase}`).name;
+}

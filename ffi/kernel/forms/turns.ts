@@ -1,0 +1,51 @@
+/** Launches of code whose blocks do several programs in turn. */
+import type { Persistence } from "../facts/facts.ts";
+import type { Grid } from "../types.ts";
+
+/** Blocks to launch, and the numbers that the code takes after its tensor maps. */
+export interface Turns {
+  readonly blocks: Grid;
+  readonly numbers: readonly number[];
+}
+
+/** How many numbers the code takes. */
+export const TURN_NUMBERS: Readonly<Record<Persistence, number>> = { x: 1, xyz: 6 };
+
+/**
+ * As many blocks as the device runs at a time, one for each multiprocessor, or fewer that do as many programs each. Where
+ * only programs along x take turns and the grid has other axes, each program has a block: the axes share the multiprocessors.
+ */
+export function turnsOf(persistent: Persistence, [x, y, z]: Grid, multiprocessors: number): Turns {
+  const most = Math.max(multiprocessors, 1);
+  if (persistent === "x") {
+    return { blocks: [y * z > 1 ? x : Math.ceil(x / Math.ceil(x / most)), y, z], numbers: [x] };
+  }
+  const count = blocksAlongAll(x, x * y * z, most);
+  const row = Math.floor(count / x);
+  const steps = [count % x, row % y, Math.floor(row / y)];
+  return { blocks: [count, 1, 1], numbers: [x, y, z, ...steps] };
+}
+
+/** Whether some block does more than one program. */
+export function takesTurns([x, y, z]: Grid, multiprocessors: number): boolean {
+  const programs = x * y * z;
+  return blocksAlongAll(x, programs, Math.max(multiprocessors, 1)) < programs;
+}
+
+/**
+ * Programs may take longer the further along x they are, as under a causal mask. So a block does one of each index along x, or
+ * nearly: the number of blocks has no factor in common with the extent. Where there are more indices than turns, that does not
+ * even blocks out, and each program has one.
+ */
+function blocksAlongAll(x: number, programs: number, most: number): number {
+  const turns = Math.ceil(programs / most);
+  if (turns < x) return programs;
+  let blocks = Math.ceil(programs / turns);
+  while (blocks < most && haveCommonFactor(blocks, x)) blocks++;
+  return blocks;
+}
+
+function haveCommonFactor(a: number, b: number): boolean {
+  while (b > 0) [a, b] = [b, a % b];
+  return a > 1;
+}
