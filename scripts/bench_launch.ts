@@ -9,7 +9,7 @@
 import { Device, type Driver } from "../ffi/mod.ts";
 import type { transpose as Transpose } from "../tests/golden/codegen/transpose.ts";
 import { FakeDriver } from "../tests/support/driver/fake_driver.ts";
-import { ROWS_FORM, ROWS_PARAMETERS, rowsProduct } from "../tests/support/form_kernel.ts";
+import { ROWS_FORM, ROWS_PARAMETERS, rowsProduct } from "../tests/support/forms/form_kernel.ts";
 import { loadWrapper } from "../tests/support/load_wrapper.ts";
 import { elements, type RowsProductWrapper } from "../tests/support/kernels/rows_product.ts";
 

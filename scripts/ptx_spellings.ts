@@ -10,7 +10,7 @@ import type { Instruction } from "../compiler/ptx/func.ts";
 import { printInstruction, printModule } from "../compiler/ptx/print.ts";
 import { TARGETS } from "../compiler/targets.ts";
 import { allSamples, type Sample, sampleModule } from "../tests/support/emulator/ptx_samples.ts";
-import { assemblyErrors } from "../tests/support/ptxas.ts";
+import { assemblyErrors } from "../tests/support/tools/ptxas.ts";
 import { freshRandom } from "../tests/support/random.ts";
 
 const SPELLINGS = new URL("../tests/compiler/ptx/spellings.txt", import.meta.url);

@@ -1,7 +1,7 @@
 import config from "../../deno.json" with { type: "json" };
 import { packageScript } from "../../cli/new/package_script.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { typeErrors } from "../support/type_check.ts";
+import { typeErrors } from "../support/tools/type_check.ts";
 import { newProject } from "./support/new_project.ts";
 import { REAL_MAIN, Workspace } from "./support/tri_process.ts";
 

@@ -6,7 +6,7 @@ import { realToolchain } from "../../cli/tools/real_toolchain.ts";
 import { Staging } from "../../cli/files/staging.ts";
 import { packCli } from "../../scripts/npm/pack_cli.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { must0 } from "../support/run_program.ts";
+import { must0 } from "../support/tools/run_program.ts";
 import { runHere } from "./support/run_here.ts";
 import { fakePtxas, Workspace } from "./support/tri_process.ts";
 

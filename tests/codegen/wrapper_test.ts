@@ -16,7 +16,7 @@ import {
 import { WRAPPER_ABI } from "../../compiler/support/abi.ts";
 import { CodegenError } from "../../codegen/plan.ts";
 import { golden } from "../support/golden.ts";
-import { typeErrors } from "../support/type_check.ts";
+import { typeErrors } from "../support/tools/type_check.ts";
 import {
   constant,
   isMultiple,

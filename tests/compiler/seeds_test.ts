@@ -22,7 +22,7 @@ const TYPES = [
   "float8e4",
   "float8e5",
 ];
-const FOLDER = new URL("../kernels/", import.meta.url);
+const FOLDER = new URL("../kernels/seeds/", import.meta.url);
 const targets = Object.keys(TARGETS).filter((name): name is TargetName => name in TARGETS);
 
 for (

@@ -8,7 +8,7 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { mayBless } from "../support/bless.ts";
 import { gpuReason, hasGpu } from "../support/gpu.ts";
 import { sampled } from "../support/sampled.ts";
-import { typeErrors } from "../support/type_check.ts";
+import { typeErrors } from "../support/tools/type_check.ts";
 import { type Block, differenceIn, readBlocks } from "./blocks.ts";
 import { makeWorkspace, type Ran, ROOT, type Workspace } from "./workspace.ts";
 

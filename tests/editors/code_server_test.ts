@@ -11,7 +11,7 @@ import { must } from "../../compiler/support/bug.ts";
 import { REAL_MAIN, Workspace } from "../cli/support/tri_process.ts";
 import { BrowserPage, findChromium } from "../playground/chromium.ts";
 import { assert } from "../support/assert.ts";
-import { install } from "../support/npm.ts";
+import { install } from "../support/tools/npm.ts";
 
 const server = Deno.env.get("TRI_CODE_SERVER");
 const node = Deno.env.get("TRI_NODE") ?? "node";

@@ -2,8 +2,8 @@
 import * as path from "node:path";
 import manifest from "../../editors/vscode/package.json" with { type: "json" };
 import { assertEquals } from "../support/assert.ts";
-import { install, npmTest } from "../support/npm.ts";
-import { must0, run } from "../support/run_program.ts";
+import { install, npmTest } from "../support/tools/npm.ts";
+import { must0, run } from "../support/tools/run_program.ts";
 import { writePanel } from "../../scripts/vscode_panel.ts";
 import { copyTree } from "../../scripts/npm/tarball.ts";
 

@@ -5,7 +5,7 @@ import { Device } from "../../ffi/device.ts";
 import { copy } from "../../generated/copy.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { gpuTest, hasGpu } from "../support/gpu.ts";
-import { assertProductOf, operandOf } from "../support/products.ts";
+import { assertProductOf, operandOf } from "../support/kernels/products.ts";
 
 /** Why cuBLAS is not tested; undefined if it is. */
 function whyNoCublas(): string | undefined {

@@ -3,7 +3,7 @@ import { openCudaDriver } from "../../ffi/cuda/library.ts";
 import type { Driver } from "../../ffi/driver.ts";
 import { openEmulator } from "../../emulator/driver/mod.ts";
 import { assertEquals } from "../support/assert.ts";
-import { compareForms } from "../support/form_comparison.ts";
+import { compareForms } from "../support/emulator/form_comparison.ts";
 import { gpuTest } from "../support/gpu.ts";
 import { type FormKernel, formKernel } from "../support/emulator/ptx_form_kernel.ts";
 import { laneRowsOfTable, spellingsOf } from "../support/emulator/ptx_forms.ts";

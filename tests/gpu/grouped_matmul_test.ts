@@ -2,7 +2,7 @@
 import { Device } from "@tri/tri/ffi";
 import { groupedMatmul } from "../../generated/grouped_matmul.ts";
 import { gpuTest } from "../support/gpu.ts";
-import { checkGroups } from "../support/groups.ts";
+import { checkGroups } from "../support/kernels/groups.ts";
 
 for (const variant of groupedMatmul.variants) {
   gpuTest(`groupedMatmul() multiplies each group with its matrix, ${variant}`, () => {

@@ -1,7 +1,7 @@
 /** Products of TF32 and float8 on a GPU, all variants, against sums in double precision. */
 import { Device } from "@tri/tri/ffi";
 import { matmulNarrow } from "../../generated/matmul_narrow.ts";
-import { checkNarrow } from "../kernels/matmul_narrow.ts";
+import { checkNarrow } from "../support/kernels/matmul_narrow.ts";
 import { gpuTest } from "../support/gpu.ts";
 
 const SIZES = [

@@ -7,7 +7,7 @@ import { matmul } from "../../generated/matmul.ts";
 import { gpuTest } from "../support/gpu.ts";
 import { assertRounded, roundingError } from "../support/bounds.ts";
 import { matrixOf, numbersOf, vectorOf } from "../support/numbers.ts";
-import { productNumbers } from "../support/products.ts";
+import { productNumbers } from "../support/kernels/products.ts";
 
 type Variant = typeof matmul.variants[number];
 

@@ -13,7 +13,7 @@ import {
   type Convolution,
 } from "../support/kernels/convolutions.ts";
 import { gpuTest } from "../support/gpu.ts";
-import { assertProductOf, operandOf } from "../support/products.ts";
+import { assertProductOf, operandOf } from "../support/kernels/products.ts";
 
 gpuTest("matmul() multiplies matrices of any size and storage", () => {
   using device = Device.open();

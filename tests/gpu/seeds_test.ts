@@ -65,7 +65,7 @@ function compile(
   file: string,
   type: string,
 ): { readonly ptx: string; readonly threads: number; readonly sharedBytes: number } {
-  const text = Deno.readTextFileSync(new URL(`../kernels/${file}`, import.meta.url));
+  const text = Deno.readTextFileSync(new URL(`../kernels/seeds/${file}`, import.meta.url));
   const targets: TargetName[] = device.info.sm >= 90 ? ["sm_90"] : ["sm_75"];
   const { diagnostics, kernels } = compileFile({ name: file, text }, {
     targets,

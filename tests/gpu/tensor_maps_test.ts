@@ -4,7 +4,7 @@ import { LaunchError } from "../../ffi/errors.ts";
 import { Device } from "../../ffi/mod.ts";
 import { type TensorMap, tensorMapProblem } from "../../ffi/tensor_map.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
-import { rowsProduct } from "../support/form_kernel.ts";
+import { rowsProduct } from "../support/forms/form_kernel.ts";
 import { gpuArch, gpuTest } from "../support/gpu.ts";
 import { loadWrapper } from "../support/load_wrapper.ts";
 import {

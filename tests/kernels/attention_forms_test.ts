@@ -4,7 +4,7 @@ import { must } from "../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { attentionReference, type AttentionSize } from "../support/kernels/attention.ts";
 import { ROUNDING } from "../support/bounds.ts";
-import { type Arguments, type Compiled, runEntry, serves } from "../support/form_run.ts";
+import { type Arguments, type Compiled, runEntry, serves } from "../support/forms/form_run.ts";
 import { sampled } from "../support/sampled.ts";
 import { randomNumbers } from "../support/numbers.ts";
 import { decode, encode } from "../support/typed_arrays.ts";

@@ -4,7 +4,13 @@ import { DTYPES } from "../../ffi/mod.ts";
 import { assertEquals } from "../support/assert.ts";
 import { halfOf } from "../support/sampled.ts";
 import { everyTarget } from "./devices.ts";
-import { assertMoved, columnMajor, type Placement, randomMatrix, rowMajor } from "./matrices.ts";
+import {
+  assertMoved,
+  columnMajor,
+  type Placement,
+  randomMatrix,
+  rowMajor,
+} from "../support/kernels/matrices.ts";
 
 everyTarget(
   "copy() copies matrices of odd sizes in padded rows bit for bit, on {}",

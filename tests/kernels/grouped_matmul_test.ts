@@ -2,7 +2,7 @@
 import { groupedMatmul } from "../../generated/grouped_matmul.ts";
 import { ArgumentError, Device } from "../../ffi/mod.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
-import { checkGroups } from "../support/groups.ts";
+import { checkGroups } from "../support/kernels/groups.ts";
 import { everyVariant } from "./devices.ts";
 
 everyVariant(

@@ -4,7 +4,7 @@ import { ArgumentError, Device } from "../../ffi/mod.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
 import { numbersOf } from "../support/numbers.ts";
 import { checkFused } from "../support/kernels/fused.ts";
-import { operandOf } from "../support/products.ts";
+import { operandOf } from "../support/kernels/products.ts";
 import { everyVariant } from "./devices.ts";
 
 const ALL = ["rowScale", "columnScale", "bias", "residual"] as const;

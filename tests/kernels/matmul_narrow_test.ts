@@ -1,7 +1,7 @@
 /** Products of TF32 and float8 on the emulator: every image, every variant and instance, through the wrapper. */
 import { matmulNarrow } from "../../generated/matmul_narrow.ts";
 import { everyVariant } from "./devices.ts";
-import { checkNarrow } from "./matmul_narrow.ts";
+import { checkNarrow } from "../support/kernels/matmul_narrow.ts";
 
 everyVariant(
   "matmulNarrow() multiplies matrices of any size and strides, on {}",

@@ -1,8 +1,8 @@
 /** The shipped matrix product on the emulator, with matrices that do not lie by rows. */
 import { matmul } from "../../generated/matmul.ts";
-import { assertProductOf, operandOf } from "../support/products.ts";
+import { assertProductOf, operandOf } from "../support/kernels/products.ts";
 import { everyVariant } from "./devices.ts";
-import { checkMatmul } from "./matmul.ts";
+import { checkMatmul } from "../support/kernels/matmul.ts";
 
 everyVariant(
   "matmul() takes matrices stored by columns, without bank conflicts, on {}",

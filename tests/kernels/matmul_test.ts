@@ -1,9 +1,9 @@
 /** The shipped matrix products on the emulator: every image, every variant and instance, through the wrappers. */
 import { matmul } from "../../generated/matmul.ts";
 import { matmulPlain } from "../../generated/matmul_plain.ts";
-import { assertProductOf, cancel, operandOf, productNumbers } from "../support/products.ts";
+import { assertProductOf, cancel, operandOf, productNumbers } from "../support/kernels/products.ts";
 import { everyVariant } from "./devices.ts";
-import { checkMatmul } from "./matmul.ts";
+import { checkMatmul } from "../support/kernels/matmul.ts";
 
 everyVariant(
   "matmul() multiplies matrices of odd sizes, on {}",

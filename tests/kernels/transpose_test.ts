@@ -4,7 +4,7 @@ import { type Device, DTYPES } from "../../ffi/mod.ts";
 import { assertInstance } from "../support/kernels/entry.ts";
 import { assertEquals } from "../support/assert.ts";
 import { everyVariant } from "./devices.ts";
-import { assertMoved, randomMatrix, rowMajor } from "./matrices.ts";
+import { assertMoved, randomMatrix, rowMajor } from "../support/kernels/matrices.ts";
 
 type Variant = typeof transpose.variants[number];
 

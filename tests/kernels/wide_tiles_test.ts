@@ -5,9 +5,9 @@ import { must } from "../../compiler/support/bug.ts";
 import { defineKernel, type KernelFacts } from "../../ffi/mod.ts";
 import { assertEquals } from "../support/assert.ts";
 import { sampled } from "../support/sampled.ts";
-import { assertProductOf, operandOf, type ProductType } from "../support/products.ts";
+import { assertProductOf, operandOf, type ProductType } from "../support/kernels/products.ts";
 import { deviceFor } from "./devices.ts";
-import { checkNarrow } from "./matmul_narrow.ts";
+import { checkNarrow } from "../support/kernels/matmul_narrow.ts";
 
 /** The kernel with one instance, which every launch takes. */
 function kernelOf<Kernel extends object>(

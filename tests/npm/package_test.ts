@@ -11,8 +11,8 @@ import { packKernels } from "../../scripts/npm/kernels.ts";
 import { packRunTime } from "../../scripts/npm/run_time.ts";
 import { readBlocks } from "../docs/blocks.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { install, npmTest } from "../support/npm.ts";
-import { must0, run } from "../support/run_program.ts";
+import { install, npmTest } from "../support/tools/npm.ts";
+import { must0, run } from "../support/tools/run_program.ts";
 import { sampled } from "../support/sampled.ts";
 import { newProject } from "../cli/support/new_project.ts";
 

@@ -1,7 +1,7 @@
 /** Names that the user chooses for what wrappers export, from the command to wrappers that run. */
 import { BUILDS_EXAMPLE } from "../../../cli/project/settings_docs.ts";
 import { assertEquals, assertMatch, assertStringIncludes } from "../../support/assert.ts";
-import { typeErrors } from "../../support/type_check.ts";
+import { typeErrors } from "../../support/tools/type_check.ts";
 import { REAL_MAIN, type TriResult, Workspace } from "../support/tri_process.ts";
 
 const SCALE = `// Multiplies a vector.

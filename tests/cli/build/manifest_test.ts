@@ -5,7 +5,7 @@ import { SCALARS } from "../../../compiler/support/scalar.ts";
 import { sha256 as sha256Of } from "../../../cli/files/hash.ts";
 import { WRAPPER_ABI } from "../../../compiler/support/abi.ts";
 import { buildManifest } from "../../../codegen/manifest.ts";
-import { rowsProduct } from "../../support/form_kernel.ts";
+import { rowsProduct } from "../../support/forms/form_kernel.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { REAL_MAIN, Workspace } from "../support/tri_process.ts";
 

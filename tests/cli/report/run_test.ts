@@ -1,6 +1,6 @@
 import { runKernel } from "../../../cli/report/run.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { ROWS_FORM, rowsProduct } from "../../support/form_kernel.ts";
+import { ROWS_FORM, rowsProduct } from "../../support/forms/form_kernel.ts";
 
 const SIZES = new Map([["M", 16], ["N", 72], ["K", 40], ["lda", 40], ["ldb", 72], ["ldc", 72]]);
 

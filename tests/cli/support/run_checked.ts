@@ -1,6 +1,6 @@
 /** Runs a program of a test's folder as a user would. */
 import { assertEquals } from "../../support/assert.ts";
-import { typeErrors } from "../../support/type_check.ts";
+import { typeErrors } from "../../support/tools/type_check.ts";
 import type { Workspace } from "./tri_process.ts";
 
 const CONFIG = new URL("../../../deno.json", import.meta.url).pathname;

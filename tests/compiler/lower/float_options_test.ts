@@ -3,7 +3,7 @@ import { must } from "../../../compiler/support/bug.ts";
 import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { emulate } from "../../support/emulate.ts";
-import { assemblyErrors, ptxasTest } from "../../support/ptxas.ts";
+import { assemblyErrors, ptxasTest } from "../../support/tools/ptxas.ts";
 import { compileFile } from "../../support/compile.ts";
 
 const NAMES = Object.values(TARGETS).map(({ name }): TargetName => name);

@@ -9,7 +9,7 @@ import { requiredVersion } from "../../../compiler/ptx/version.ts";
 import { type ScalarName, SCALARS } from "../../../compiler/support/scalar.ts";
 import { ALL_TARGETS, type TargetName, TARGETS } from "../../../compiler/targets.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { assemblyErrors, ptxasTest } from "../../support/ptxas.ts";
+import { assemblyErrors, ptxasTest } from "../../support/tools/ptxas.ts";
 import { sampled } from "../../support/sampled.ts";
 import { compileFile } from "../../support/compile.ts";
 

@@ -11,7 +11,7 @@ import { verifyPtx } from "../../../compiler/ptx/verify.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { readRecorded } from "../../support/recorded.ts";
-import { assemblyErrors, ptxasTest } from "../../support/ptxas.ts";
+import { assemblyErrors, ptxasTest } from "../../support/tools/ptxas.ts";
 
 const NAMES = ["functions", "debug", "pointers", "printf", "modern", "textures", "tables"] as const;
 type Name = (typeof NAMES)[number];

@@ -13,7 +13,7 @@ import {
   type Sample,
   sampleModule,
 } from "../../support/emulator/ptx_samples.ts";
-import { assemblyErrors, ptxasTest } from "../../support/ptxas.ts";
+import { assemblyErrors, ptxasTest } from "../../support/tools/ptxas.ts";
 import { halfOf, sampled, TAKES_ALL } from "../../support/sampled.ts";
 
 /** Targets that ptxas of CUDA 13 knows. */

@@ -5,7 +5,7 @@ import { printInstruction, printModule, printVariable } from "../../../compiler/
 import { verifyPtx } from "../../../compiler/ptx/verify.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { assertEquals, assertStringIncludes } from "../../support/assert.ts";
-import { assemblyErrors, ptxasTest } from "../../support/ptxas.ts";
+import { assemblyErrors, ptxasTest } from "../../support/tools/ptxas.ts";
 
 const HEAD = ".version 9.0\n.target sm_90\n.address_size 64\n";
 

@@ -15,7 +15,7 @@ import { must } from "../../../compiler/support/bug.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
 import { readRecorded } from "../../support/recorded.ts";
 import { allSamples, sampleModule } from "../../support/emulator/ptx_samples.ts";
-import { assemblyErrors, ptxasTest } from "../../support/ptxas.ts";
+import { assemblyErrors, ptxasTest } from "../../support/tools/ptxas.ts";
 
 const HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n";
 

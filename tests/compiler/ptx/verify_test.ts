@@ -3,7 +3,7 @@ import { parsePtx } from "../../../compiler/ptx/parse.ts";
 import { verifyPtx } from "../../../compiler/ptx/verify.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { assemblyErrors, ptxasTest } from "../../support/ptxas.ts";
+import { assemblyErrors, ptxasTest } from "../../support/tools/ptxas.ts";
 
 const DECLARATIONS =
   `.reg .pred %p<3>; .reg .b16 %h<3>; .reg .b32 %r<5>; .reg .f32 %f<3>; .reg .b64 %rd<3>; .reg .f64 %fd<3>;

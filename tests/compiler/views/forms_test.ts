@@ -2,7 +2,13 @@
 import { must } from "../../../compiler/support/bug.ts";
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { type Arguments, compileForms, meets, runEntry, serves } from "../../support/form_run.ts";
+import {
+  type Arguments,
+  compileForms,
+  meets,
+  runEntry,
+  serves,
+} from "../../support/forms/form_run.ts";
 import { freshRandom } from "../../support/random.ts";
 import { sampled } from "../../support/sampled.ts";
 import { bytesOfType, decode, encode, type Scalar } from "../../support/typed_arrays.ts";

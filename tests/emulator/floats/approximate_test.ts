@@ -10,7 +10,7 @@ import {
   sine,
   toFixed,
   toNumber,
-} from "../../support/fixed.ts";
+} from "../../support/emulator/fixed.ts";
 import { instruction } from "../../support/emulator/float_run.ts";
 
 const view = new DataView(new ArrayBuffer(8));

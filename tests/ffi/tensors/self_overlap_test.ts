@@ -1,7 +1,7 @@
 import fc from "../../support/property.ts";
 import { overlapsItself } from "../../../ffi/tensors/self_overlap.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { stridedOffsets } from "../../support/strided.ts";
+import { stridedOffsets } from "./strided.ts";
 
 Deno.test("overlapsItself() compares every element with every other", () => {
   const axis = fc.tuple(fc.integer({ min: 0, max: 5 }), fc.integer({ min: -7, max: 20 }));

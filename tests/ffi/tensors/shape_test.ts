@@ -10,7 +10,7 @@ import {
   takeLayout,
 } from "../../../ffi/tensors/shape.ts";
 import { assert, assertEquals, assertThrows } from "../../support/assert.ts";
-import { stridedOffsets } from "../../support/strided.ts";
+import { stridedOffsets } from "./strided.ts";
 
 Deno.test("denseStrides() are those of a row-major array", () => {
   assertEquals(denseStrides([]), []);

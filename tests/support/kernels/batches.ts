@@ -4,7 +4,7 @@ import { addParts } from "../../../generated/add_parts.ts";
 import { splitKMatmul } from "../../../generated/split_k_matmul.ts";
 import { type Device, Tensor } from "../../../ffi/mod.ts";
 import { numbersOf, stridedOf } from "../numbers.ts";
-import { assertProduct, assertProductOf, operandOf, productNumbers } from "../products.ts";
+import { assertProduct, assertProductOf, operandOf, productNumbers } from "./products.ts";
 
 export type BatchType = typeof batchedMatmul.variants[number];
 export type SplitType = typeof splitKMatmul.variants[number];

@@ -5,7 +5,7 @@ import { must } from "../../../compiler/support/bug.ts";
 import { assert } from "../assert.ts";
 import { roundingError } from "../bounds.ts";
 import { matrixOf, numbersOf, randomNumbers, vectorOf } from "../numbers.ts";
-import { operandOf } from "../products.ts";
+import { operandOf } from "./products.ts";
 import { decode, encode } from "../typed_arrays.ts";
 
 /** What follows a product. */

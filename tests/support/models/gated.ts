@@ -1,7 +1,7 @@
 /** Gated linear units and their derivatives. */
 import { geglu, gegluBackward, swiglu, swigluBackward } from "../../../generated/gated.ts";
 import type { Device, Tensor } from "../../../ffi/mod.ts";
-import { erf } from "../erf.ts";
+import { erf } from "../reference/erf.ts";
 import { matrixOf, randomNumbers } from "../numbers.ts";
 import { assertWithin, at, type Expected, type ModelFloat } from "./compare.ts";
 

@@ -1,7 +1,7 @@
 /** The mathematical functions: their values in double, and the accuracy that language.md, 9.3 promises. */
 import { must } from "../../../compiler/support/bug.ts";
 import type { FloatFunction } from "../../../compiler/support/math_functions.ts";
-import { erf } from "../erf.ts";
+import { erf } from "./erf.ts";
 import { exact, type FloatCell, isExact, UNKNOWN_FLOAT } from "./cell.ts";
 import { type FloatName, largestOf, roundTo, spacing } from "./formats.ts";
 

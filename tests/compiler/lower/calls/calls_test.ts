@@ -11,7 +11,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "../../../support/assert.ts";
-import { assemblyErrors, ptxasTest } from "../../../support/ptxas.ts";
+import { assemblyErrors, ptxasTest } from "../../../support/tools/ptxas.ts";
 import { compileFile } from "../../../support/compile.ts";
 
 const NAMES = Object.values(TARGETS).map(({ name }): TargetName => name);

@@ -3,9 +3,9 @@ import { must } from "../../../../compiler/support/bug.ts";
 import { Fault } from "../../../../emulator/fault.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { halfOf, sampled } from "../../../support/sampled.ts";
-import { type Compiled, compileForms, runEntry, serves } from "../../../support/form_run.ts";
+import { type Compiled, compileForms, runEntry, serves } from "../../../support/forms/form_run.ts";
 import { freshRandom } from "../../../support/random.ts";
-import { assemblyNotes, ptxasTest } from "../../../support/ptxas.ts";
+import { assemblyNotes, ptxasTest } from "../../../support/tools/ptxas.ts";
 import { decode, encode } from "../../../support/typed_arrays.ts";
 
 const K = 64;

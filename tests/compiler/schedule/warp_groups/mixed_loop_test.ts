@@ -1,8 +1,12 @@
 /** Dots of loops with one operand by tensor copies and one that threads gather, on the emulator with all of its checks. */
 import fc, { powersOfTwo } from "../../../support/property.ts";
 import { assertEquals } from "../../../support/assert.ts";
-import { assemblyNotes, ptxasTest } from "../../../support/ptxas.ts";
-import { lowerProduct, runProduct, type TensorProduct } from "../../../support/tensor_product.ts";
+import { assemblyNotes, ptxasTest } from "../../../support/tools/ptxas.ts";
+import {
+  lowerProduct,
+  runProduct,
+  type TensorProduct,
+} from "../../../support/forms/tensor_product.ts";
 
 const PLAIN: TensorProduct = {
   type: "float16",

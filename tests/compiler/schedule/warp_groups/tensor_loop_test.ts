@@ -7,8 +7,12 @@ import { printFunc } from "../../../../compiler/ir/print.ts";
 import { verifyFunc } from "../../../../compiler/ir/verify.ts";
 import { tensorMapPlans } from "../../../../compiler/schedule/warp_groups/tensor_maps.ts";
 import { Fault } from "../../../../emulator/fault.ts";
-import { assemblyNotes, ptxasTest } from "../../../support/ptxas.ts";
-import { lowerProduct, runProduct, type TensorProduct } from "../../../support/tensor_product.ts";
+import { assemblyNotes, ptxasTest } from "../../../support/tools/ptxas.ts";
+import {
+  lowerProduct,
+  runProduct,
+  type TensorProduct,
+} from "../../../support/forms/tensor_product.ts";
 
 const PLAIN: TensorProduct = {
   type: "float16",

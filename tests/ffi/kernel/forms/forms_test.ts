@@ -7,7 +7,7 @@ import { blocksOf } from "../../../../ffi/kernel/forms/forms.ts";
 import { Device, type Tensor } from "../../../../ffi/mod.ts";
 import type { TensorMap } from "../../../../ffi/tensor_map.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "../../../support/assert.ts";
-import { ROWS_FORM, rowsProduct } from "../../../support/form_kernel.ts";
+import { ROWS_FORM, rowsProduct } from "../../../support/forms/form_kernel.ts";
 import { loadWrapper } from "../../../support/load_wrapper.ts";
 import {
   elements,

@@ -1,10 +1,10 @@
 /** Matrices whose buffers end with their last element, so that the emulator sees who reads or writes on. */
-import { type Device, type DType, Tensor } from "../../ffi/mod.ts";
-import { hostArray } from "../../ffi/dtype.ts";
-import { bytesOf } from "../../ffi/tensors/host.ts";
-import { assertEquals } from "../support/assert.ts";
-import { assertBytes, elementBytes } from "../gpu/matrices.ts";
-import { freshRandom } from "../support/random.ts";
+import { type Device, type DType, Tensor } from "../../../ffi/mod.ts";
+import { hostArray } from "../../../ffi/dtype.ts";
+import { bytesOf } from "../../../ffi/tensors/host.ts";
+import { assertEquals } from "../assert.ts";
+import { assertBytes, elementBytes } from "../../gpu/matrices.ts";
+import { freshRandom } from "../random.ts";
 
 /** Where a matrix lies in its buffer, in elements. */
 export interface Placement {

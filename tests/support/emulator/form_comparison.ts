@@ -2,9 +2,9 @@
  * How results of instructions are compared when two run the same: exactly, within the bounds of approximations, or not
  * at all where the ISA leaves them open.
  */
-import type { Match } from "../../compiler/ptx/match.ts";
-import { type TypeName, TYPES } from "../../compiler/ptx/types.ts";
-import type { FormKernel } from "./emulator/ptx_form_kernel.ts";
+import type { Match } from "../../../compiler/ptx/match.ts";
+import { type TypeName, TYPES } from "../../../compiler/ptx/types.ts";
+import type { FormKernel } from "./ptx_form_kernel.ts";
 
 /** Whether the ISA says exactly what the result is, but for the bits of NaN: not of approximations. */
 function expectedExact(match: Match): boolean {

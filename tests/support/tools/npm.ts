@@ -1,6 +1,6 @@
 /** npm for tests of what is published: they are skipped where there is no npm, or no registry. */
 import { must0, run } from "./run_program.ts";
-import { isOneRunIn } from "./sampled.ts";
+import { isOneRunIn } from "../sampled.ts";
 
 /** Installs packages, or what package.json of the folder names, without running their scripts. */
 export async function install(folder: string, ...packages: string[]): Promise<void> {

@@ -2,12 +2,12 @@
  * A kernel with a form that takes tensor maps: a product of up to 64 rows, by one program. The entry is compiled from
  * source; the form is the hand-written product of the corpus, with the entry's parameters before its maps.
  */
-import { compileFile } from "./compile.ts";
-import type { CompiledKernel, EntryForm } from "../../compiler/options.ts";
-import type { ContractExpr } from "../../compiler/contract/types.ts";
-import type { ParameterInfo } from "../../ffi/driver.ts";
-import { must } from "../../compiler/support/bug.ts";
-import { HOPPER_PRODUCT } from "../corpus/hopper_product.ts";
+import { compileFile } from "../compile.ts";
+import type { CompiledKernel, EntryForm } from "../../../compiler/options.ts";
+import type { ContractExpr } from "../../../compiler/contract/types.ts";
+import type { ParameterInfo } from "../../../ffi/driver.ts";
+import { must } from "../../../compiler/support/bug.ts";
+import { HOPPER_PRODUCT } from "../../corpus/hopper_product.ts";
 
 const SOURCE = `
 #pragma tri grid(1)

@@ -1,5 +1,5 @@
 /** Runs programs of the machine to their end. */
-import { assertEquals } from "./assert.ts";
+import { assertEquals } from "../assert.ts";
 
 export interface Ran {
   readonly code: number;

@@ -1,21 +1,21 @@
 /** Runs an entry on the emulator: the form that serves the launch if there is one, and the plain code. */
-import { evaluate } from "../../compiler/contract/expr.ts";
-import type { Requirement } from "../../compiler/contract/types.ts";
-import { tileElement } from "../../compiler/ir/tensor_map.ts";
-import { compileFile } from "../../compiler/mod.ts";
+import { evaluate } from "../../../compiler/contract/expr.ts";
+import type { Requirement } from "../../../compiler/contract/types.ts";
+import { tileElement } from "../../../compiler/ir/tensor_map.ts";
+import { compileFile } from "../../../compiler/mod.ts";
 import type {
   CompiledEntry,
   EntryForm,
   MapElement,
   Persistence,
   TensorMapPlan,
-} from "../../compiler/options.ts";
-import { must } from "../../compiler/support/bug.ts";
-import { SCALARS } from "../../compiler/support/scalar.ts";
-import { encodeTensorMap } from "../../emulator/async/tensor_map.ts";
-import { tensorMapProblem } from "../../ffi/tensor_map.ts";
-import { assertEquals } from "./assert.ts";
-import { type Argument, type Buffer, emulate, int } from "./emulate.ts";
+} from "../../../compiler/options.ts";
+import { must } from "../../../compiler/support/bug.ts";
+import { SCALARS } from "../../../compiler/support/scalar.ts";
+import { encodeTensorMap } from "../../../emulator/async/tensor_map.ts";
+import { tensorMapProblem } from "../../../ffi/tensor_map.ts";
+import { assertEquals } from "../assert.ts";
+import { type Argument, type Buffer, emulate, int } from "../emulate.ts";
 
 /** A kernel for sm_90a with all its entries. */
 export interface Compiled {
@@ -111,7 +111,10 @@ function descriptionOf(
   };
 }
 
-/** Runs an entry, or a form of it; blocks that may do several programs do three each. Memory among the arguments holds what it left. */
+/**
+ * Runs an entry, or a form of it; blocks that may do several programs do three each. Memory among the arguments holds
+ * what it left.
+ */
 export function runEntry(
   { ptx, params }: Compiled,
   entry: CompiledEntry | EntryForm,

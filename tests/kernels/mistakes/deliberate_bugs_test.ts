@@ -2,20 +2,20 @@
  * Kernels that are wrong on purpose: the shipped images with one mistake each, launched through their wrappers. Every
  * mistake must be caught, as what it is and where it is.
  */
-import { transpose } from "../../generated/transpose.ts";
-import { EmulatorDriver } from "../../emulator/driver/driver.ts";
-import { resolveSettings } from "../../emulator/driver/settings.ts";
-import type { FaultKind } from "../../emulator/fault.ts";
-import { createEmulator } from "../../emulator/launch.ts";
-import { Device, EmulatorError, type HostBytes } from "../../ffi/mod.ts";
-import { freshRandom } from "../support/random.ts";
+import { transpose } from "../../../generated/transpose.ts";
+import { EmulatorDriver } from "../../../emulator/driver/driver.ts";
+import { resolveSettings } from "../../../emulator/driver/settings.ts";
+import type { FaultKind } from "../../../emulator/fault.ts";
+import { createEmulator } from "../../../emulator/launch.ts";
+import { Device, EmulatorError, type HostBytes } from "../../../ffi/mod.ts";
+import { freshRandom } from "../../support/random.ts";
 import {
   assert,
   assertEquals,
   assertMatch,
   assertStringIncludes,
   assertThrows,
-} from "../support/assert.ts";
+} from "../../support/assert.ts";
 
 type Change = (ptx: string) => string;
 
@@ -61,7 +61,7 @@ const GENERAL = "transpose_float32";
 
 /** The line that turns the tile. */
 const LINE =
-  Deno.readTextFileSync(new URL("../../kernels/transpose.tc", import.meta.url)).split("\n")
+  Deno.readTextFileSync(new URL("../../../kernels/transpose.tc", import.meta.url)).split("\n")
     .findIndex((line) => line.includes("^(")) + 1;
 const STORED = new RegExp(`^kernels/transpose\\.tc:${LINE}:`);
 

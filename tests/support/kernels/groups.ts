@@ -1,10 +1,10 @@
 /** Products of rows in groups against double precision: for tests on the emulator and on a GPU. */
-import { groupedMatmul, groupedMatmulRows } from "../../generated/grouped_matmul.ts";
-import type { Device, Tensor } from "../../ffi/mod.ts";
-import { must } from "../../compiler/support/bug.ts";
-import { assertRounded, roundingError } from "./bounds.ts";
-import { matrixOf, numbersOf, randomNumbers, stridedOf } from "./numbers.ts";
-import { freshRandom } from "./random.ts";
+import { groupedMatmul, groupedMatmulRows } from "../../../generated/grouped_matmul.ts";
+import type { Device, Tensor } from "../../../ffi/mod.ts";
+import { must } from "../../../compiler/support/bug.ts";
+import { assertRounded, roundingError } from "../bounds.ts";
+import { matrixOf, numbersOf, randomNumbers, stridedOf } from "../numbers.ts";
+import { freshRandom } from "../random.ts";
 
 /** Groups of rows. */
 export interface GroupCase {

@@ -1,8 +1,12 @@
 /** Types of programs that tests write, with the settings and the import map of the repository. */
 import { resolve } from "node:path";
-import { type NativeCompiler, nativeCompiler, typeErrorsOf } from "../../scripts/types/native.ts";
+import {
+  type NativeCompiler,
+  nativeCompiler,
+  typeErrorsOf,
+} from "../../../scripts/types/native.ts";
 
-const REPOSITORY = new URL("../../deno.json", import.meta.url).pathname;
+const REPOSITORY = new URL("../../../deno.json", import.meta.url).pathname;
 
 let compiler: Promise<NativeCompiler | undefined> | undefined;
 

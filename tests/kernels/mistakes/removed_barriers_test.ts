@@ -1,14 +1,14 @@
 /** Shipped kernels without one of their barriers: whichever it is, the emulator must notice. */
-import { matmul } from "../../generated/matmul.ts";
-import { softmax } from "../../generated/softmax.ts";
-import { transpose } from "../../generated/transpose.ts";
-import { EmulatorDriver } from "../../emulator/driver/driver.ts";
-import { resolveSettings } from "../../emulator/driver/settings.ts";
-import { createEmulator } from "../../emulator/launch.ts";
-import { Device, EmulatorError, type HostBytes } from "../../ffi/mod.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { sampled } from "../support/sampled.ts";
-import { splitEntries } from "../support/targets.ts";
+import { matmul } from "../../../generated/matmul.ts";
+import { softmax } from "../../../generated/softmax.ts";
+import { transpose } from "../../../generated/transpose.ts";
+import { EmulatorDriver } from "../../../emulator/driver/driver.ts";
+import { resolveSettings } from "../../../emulator/driver/settings.ts";
+import { createEmulator } from "../../../emulator/launch.ts";
+import { Device, EmulatorError, type HostBytes } from "../../../ffi/mod.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { sampled } from "../../support/sampled.ts";
+import { splitEntries } from "../../support/targets.ts";
 
 type Change = (ptx: string) => string;
 

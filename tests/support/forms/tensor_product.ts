@@ -1,21 +1,21 @@
 /** Products whose operands come by tensor copies, from IR: the function, and its launch on the emulator. */
-import { evaluate } from "../../compiler/contract/expr.ts";
-import { lowerEntry } from "../../compiler/driver/lower_entry.ts";
-import type { Func } from "../../compiler/ir/func.ts";
-import { loopOverPrograms } from "../../compiler/ir/program_loop.ts";
-import { parseFunc } from "../../compiler/ir/parse.ts";
-import { tileElement } from "../../compiler/ir/tensor_map.ts";
-import { bytesOf } from "../../compiler/ir/types.ts";
-import { must } from "../../compiler/support/bug.ts";
-import { TARGETS } from "../../compiler/targets.ts";
-import { encodeTensorMap } from "../../emulator/async/tensor_map.ts";
-import type { LaunchReport } from "../../emulator/report.ts";
-import { assert } from "./assert.ts";
-import { type Argument, emulate, int } from "./emulate.ts";
+import { evaluate } from "../../../compiler/contract/expr.ts";
+import { lowerEntry } from "../../../compiler/driver/lower_entry.ts";
+import type { Func } from "../../../compiler/ir/func.ts";
+import { loopOverPrograms } from "../../../compiler/ir/program_loop.ts";
+import { parseFunc } from "../../../compiler/ir/parse.ts";
+import { tileElement } from "../../../compiler/ir/tensor_map.ts";
+import { bytesOf } from "../../../compiler/ir/types.ts";
+import { must } from "../../../compiler/support/bug.ts";
+import { TARGETS } from "../../../compiler/targets.ts";
+import { encodeTensorMap } from "../../../emulator/async/tensor_map.ts";
+import type { LaunchReport } from "../../../emulator/report.ts";
+import { assert } from "../assert.ts";
+import { type Argument, emulate, int } from "../emulate.ts";
 import { isMoved } from "./form_run.ts";
-import { printEntry } from "./compiler/lowering.ts";
-import { freshRandom } from "./random.ts";
-import { decode, encode } from "./typed_arrays.ts";
+import { printEntry } from "../compiler/lowering.ts";
+import { freshRandom } from "../random.ts";
+import { decode, encode } from "../typed_arrays.ts";
 
 export interface TensorProduct {
   /** Floats are multiplied as TF32. */

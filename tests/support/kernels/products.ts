@@ -1,10 +1,10 @@
 /** Operands of matrix products in every kind of storage, and products compared with sums in double precision. */
-import type { Device, DType, Tensor } from "../../ffi/mod.ts";
-import { must } from "../../compiler/support/bug.ts";
-import { assert } from "./assert.ts";
-import { assertRounded, roundingError } from "./bounds.ts";
-import { matrixOf, numbersOf, randomNumbers } from "./numbers.ts";
-import { freshRandom } from "./random.ts";
+import type { Device, DType, Tensor } from "../../../ffi/mod.ts";
+import { must } from "../../../compiler/support/bug.ts";
+import { assert } from "../assert.ts";
+import { assertRounded, roundingError } from "../bounds.ts";
+import { matrixOf, numbersOf, randomNumbers } from "../numbers.ts";
+import { freshRandom } from "../random.ts";
 
 /** Element types of the shipped products. */
 export type ProductType = "float16" | "bfloat16" | "float32" | "float64" | "int8";

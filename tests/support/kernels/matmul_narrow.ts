@@ -1,9 +1,9 @@
 /** One product of the shipped kernel for narrow operands, compared with sums in double precision. */
-import { matmulNarrow } from "../../generated/matmul_narrow.ts";
-import type { Device, Tensor } from "../../ffi/mod.ts";
-import { must } from "../../compiler/support/bug.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { matrixOf, numbersOf, randomNumbers } from "../support/numbers.ts";
+import { matmulNarrow } from "../../../generated/matmul_narrow.ts";
+import type { Device, Tensor } from "../../../ffi/mod.ts";
+import { must } from "../../../compiler/support/bug.ts";
+import { assert, assertEquals } from "../assert.ts";
+import { matrixOf, numbersOf, randomNumbers } from "../numbers.ts";
 
 type NarrowVariant = typeof matmulNarrow.variants[number];
 

@@ -1,8 +1,8 @@
 /** One product of the shipped kernel on the emulator, compared with sums in double precision. */
-import { matmul } from "../../generated/matmul.ts";
-import type { Device } from "../../ffi/mod.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { assertProductOf, operandOf, type Storage } from "../support/products.ts";
+import { matmul } from "../../../generated/matmul.ts";
+import type { Device } from "../../../ffi/mod.ts";
+import { assert, assertEquals } from "../assert.ts";
+import { assertProductOf, operandOf, type Storage } from "./products.ts";
 
 type Variant = typeof matmul.variants[number];
 
