@@ -100,10 +100,7 @@ function chooseScalars(instance: InstanceInfo, given: Sizes, extent: number): Si
     const multiple = multiples.get(name) ?? 1;
     return Math.ceil(value / multiple) * multiple;
   };
-  const extents = new Set([
-    ...contract.tensors.flatMap((tensor) => tensor.extents.flatMap(paramsOf)),
-    ...(contract.grid ?? []).flatMap(paramsOf),
-  ]);
+  const extents = extentParams(contract);
   for (const { kind, name } of contract.params) {
     if (kind !== "scalar") continue;
     values.set(
@@ -120,6 +117,14 @@ function chooseScalars(instance: InstanceInfo, given: Sizes, extent: number): Si
     }
   }
   return values;
+}
+
+/** Parameters that extents of tensors or of the grid are made of. */
+export function extentParams({ tensors, grid }: KernelContract): ReadonlySet<string> {
+  return new Set([
+    ...tensors.flatMap((tensor) => tensor.extents.flatMap(paramsOf)),
+    ...(grid ?? []).flatMap(paramsOf),
+  ]);
 }
 
 /** Parameters that are strides and nothing else. */

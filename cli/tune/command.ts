@@ -40,7 +40,10 @@ export async function runTune(invocation: Invocation, context: CommandContext): 
   if (invocation.flag("estimate")) return await estimateAll(invocation, session, context);
   const bench = await context.toolchain.bench();
   if (bench.kind === "none") {
-    context.terminal.say(`No GPU to time on: ${bench.reason}. ${bench.remedy}`);
+    // A part of a fleet's work that nothing can time must fail at once, so that another machine takes it.
+    const problem = `No GPU to time on: ${bench.reason}`;
+    if (shard !== undefined) throw environmentError(problem, bench.remedy);
+    context.terminal.say(`${problem}. ${bench.remedy}`);
     await estimateAll(invocation, session, context);
     return EXIT.environment;
   }

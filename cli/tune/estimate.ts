@@ -8,7 +8,7 @@ import { must } from "../../compiler/support/bug.ts";
 import { ALL_TARGETS, type TargetName } from "../../compiler/targets.ts";
 import { defineKernel, Device, type LaunchProfile, type Stream, TriError } from "../../ffi/mod.ts";
 import { type Occupancy, occupancyOf } from "../report/occupancy.ts";
-import { chooseArguments, type Sizes } from "../report/arguments.ts";
+import { chooseArguments, extentParams, type Sizes } from "../report/arguments.ts";
 import { factsOf } from "../report/facts.ts";
 import { bytesIn, makeArguments, type Run } from "./arguments.ts";
 import type { Candidate } from "./candidates.ts";
@@ -79,11 +79,18 @@ export class Estimator implements Disposable {
     const depths = group.key.filter((name) => !grid.has(name));
     const cut = (name: string, most: number): number =>
       Math.max(Math.min(full.scalars.get(name) ?? most, most), 1);
+    // Extents that no timing depends on, such as heads that share keys, must still go with the others.
+    const others = extentParams(candidate.instance.contract);
     const sizes = (depth: number): Map<string, number> =>
-      new Map(group.key.map((name) => [
-        name,
-        cut(name, grid.has(name) ? wholeTiles(candidate, full.scalars, name) : depth),
-      ]));
+      new Map([
+        ...[...others].map((name) => [name, cut(name, SMALL)] as const),
+        ...group.key.map((name) =>
+          [
+            name,
+            cut(name, grid.has(name) ? wholeTiles(candidate, full.scalars, name) : depth),
+          ] as const
+        ),
+      ]);
     const productOf = (values: Sizes): number =>
       depths.reduce((all, name) => all * (values.get(name) ?? 1), 1);
     const [near, far] = [sizes(SMALL / 2), sizes(SMALL)];

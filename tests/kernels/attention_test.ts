@@ -93,7 +93,7 @@ Deno.test("attention() refuses heads of keys that do not divide those of the que
     assertThrows(
       () => attention(q, k, k, { scale: 1, causal: false, window: 0 }),
       ArgumentError,
-      "the heads of Q must be a multiple of those of K",
+      `the heads of Q must be a multiple of those of K, got H = 6, KH = ${heads}`,
     );
   }
 });

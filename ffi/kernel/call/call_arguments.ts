@@ -7,6 +7,7 @@ import { nameValue } from "../../arguments/brands.ts";
 import { ArgumentError, DisposedError, LaunchError } from "../../errors.ts";
 import { isTensor, type Tensor } from "../../tensors/tensor.ts";
 import { EXACT_LIMIT } from "../arithmetic.ts";
+import type { Condition } from "../facts/facts.ts";
 import type { DimensionSource, InstanceModel, KernelModel, VariantModel } from "../facts/model.ts";
 import { SCALARS, type ScalarValue } from "./scalars.ts";
 
@@ -144,11 +145,25 @@ export class CallArguments<Name extends string> {
 
   /** For messages: the numbers that an expression's text mentions, such as "M = 2, TM = 64". */
   explain(text: string): string {
-    const mentioned = new Set(text.match(/[A-Za-z_]\w*/g));
-    const names = [...this.model.names, ...GRID_NAMES];
-    const known = names.filter((name) => mentioned.has(name)).map((name) =>
-      `${name} = ${this.values[name]}`
+    return this.#list(new Set(text.match(/[A-Za-z_]\w*/g)));
+  }
+
+  /** The numbers that a condition reads; its text may be a sentence, whose words may be names as well. */
+  explainCondition({ holds }: Condition<Name>): string {
+    const read = new Set<string>();
+    holds(
+      new Proxy(this.values, {
+        get(values, name, receiver): unknown {
+          if (typeof name === "string") read.add(name);
+          return Reflect.get(values, name, receiver);
+        },
+      }),
     );
-    return known.join(", ");
+    return this.#list(read);
+  }
+
+  #list(wanted: ReadonlySet<string>): string {
+    return [...this.model.names, ...GRID_NAMES].filter((name) => wanted.has(name))
+      .map((name) => `${name} = ${this.values[name]}`).join(", ");
   }
 }

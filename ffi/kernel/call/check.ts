@@ -114,12 +114,12 @@ export function checkDemands<Name extends string>(
       "tensors that own their memory are aligned; views keep that if their offset is a multiple",
     );
   }
-  for (const { text, holds } of instance.contract.requires) {
-    if (holds(values)) continue;
+  for (const condition of instance.contract.requires) {
+    if (condition.holds(values)) continue;
     throw new ArgumentError({
       argument: `sizes of ${call.model.name}`,
-      expected: text,
-      actual: call.explain(text),
+      expected: condition.text,
+      actual: call.explainCondition(condition),
     }, { hint: "the kernel relies on it" });
   }
 }

@@ -243,6 +243,10 @@ Deno.test("tri tune --estimate ranks by a model, says so, and writes nothing", a
   const instead = await workspace.tri(args, options);
   assertEquals([instead.code, instead.stdout], [3, asked.stdout]);
   assertStringIncludes(instead.stderr, "No GPU to time on: ");
+  // A machine of a fleet has nothing to say without one.
+  const part = await workspace.tri([...args, "--shard", "1/2"], options);
+  assertEquals([part.code, part.stdout], [3, ""]);
+  assertStringIncludes(part.stderr, "No GPU to time on: ");
   assertEquals([...workspace.files("kernels").keys()], ["kernels/scale.tc"]);
 });
 
