@@ -11,6 +11,20 @@ export const RUN_TIME_BUDGET = 700e3;
 const IMPORTED = ["emulator", "compiler/ptx", "compiler/support"] as const;
 const FILES = ["mod.ts", "compiler/targets.ts"] as const;
 
+/** `deno pack` would check all types, which `deno task check` has done; declarations do not need it. */
+const UNCHECKED = "// @ts-nocheck\n";
+
+/** Changes the texts of the modules of a folder; JavaScript and declarations are modules too. */
+async function changeModules(folder: string, change: (text: string) => string): Promise<void> {
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    const at = path.join(folder, name);
+    if (isDirectory) await changeModules(at, change);
+    else if (/\.[jt]s$/.test(name)) {
+      await Deno.writeTextFile(at, change(await Deno.readTextFile(at)));
+    }
+  }
+}
+
 /** What no entry point imports stays as it was. */
 async function removeSources(folder: string): Promise<void> {
   for await (const { name, isDirectory } of Deno.readDir(folder)) {
@@ -35,6 +49,7 @@ export async function packRunTime(destination: string): Promise<Packed> {
       );
     }
     for (const file of FILES) await Deno.copyFile(path.join(ROOT, file), path.join(source, file));
+    await changeModules(source, (text) => UNCHECKED + text);
     const { name, version, license, imports, compilerOptions: { types: _, ...compilerOptions } } =
       config;
     const settings = { name, version, license, imports, compilerOptions };
@@ -48,6 +63,7 @@ export async function packRunTime(destination: string): Promise<Packed> {
     await run(work, "tar", "-xzf", base);
     const folder = path.join(work, "package");
     await removeSources(folder);
+    await changeModules(folder, (text) => text.replace(UNCHECKED, ""));
     await addTexts(folder, "tri.md", runTimeFields(".", await originUrl()));
     return await packFolder(folder, destination, RUN_TIME_BUDGET);
   } finally {

@@ -11,7 +11,7 @@ const TITLE = "the VS Code extension is packaged with its grammar and the client
 const SOURCE = new URL("../../editors/vscode", import.meta.url).pathname;
 
 /** vsce brings two hundred packages; what they read here seldom changes. */
-await npmTest(TITLE, packageExtension, 3);
+await npmTest(TITLE, packageExtension, 8);
 
 async function packageExtension(): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "tri-vsix-" });

@@ -122,11 +122,11 @@ Deno.test("a kernel that a program does not use vanishes with its image when a b
 });
 
 /** To compile esbuild takes longer than all other tests of this file. */
-const triesWasm = isOneRunIn(3);
+const triesWasm = isOneRunIn(8);
 
 Deno.test({
   name: `bundleWith() gives the same bytes in WebAssembly, where no program may be started${
-    triesWasm ? "" : " [skipped: one run in three tries it]"
+    triesWasm ? "" : " [skipped: one run in 8 tries it]"
   }`,
   ignore: !triesWasm,
   fn: sameInWasm,
