@@ -9,10 +9,12 @@ import type { PtxDirective, PtxFunction, PtxKernel, PtxVariable } from "../ptx/f
 import { printCode, printModule } from "../ptx/print.ts";
 import { neededVersion } from "../ptx/version.ts";
 import {
+  emitLowered,
   type EntryLowering,
   type LoweredEntry,
-  lowerEntry,
   lowerForms,
+  type PassedEntry,
+  passEntry,
   type TargetLowering,
 } from "./lower_entry.ts";
 import { timed } from "./passes/run_passes.ts";
@@ -53,7 +55,8 @@ interface Code {
 export class BackEnd {
   readonly #modules: ReadonlyMap<TargetName, Code[]>;
   readonly #files = new FileTable();
-  /** What has been made of a function, for targets that differ. */
+  /** What has been made of a function, for targets that differ; passes ask less of a target than emission. */
+  readonly #passed = new WeakMap<Func, PassedEntry[]>();
   readonly #entries = new WeakMap<Func, MadeEntry[]>();
   readonly #forms = new WeakMap<Func, Made<readonly EntryForm[]>[]>();
   readonly #work: WorkBudget;
@@ -66,12 +69,14 @@ export class BackEnd {
 
   /**
    * Adds an entry to the target's module; `isFirst`: it is the first of the entry's targets. Throws what
-   * {@linkcode lowerEntry} throws.
+   * {@linkcode passEntry} and {@linkcode emitLowered} throw.
    */
   add(name: TargetName, func: Func, options: EntryLowering, isFirst: boolean): void {
     const target = ALL_TARGETS[name];
     const lowering = { ...options, target, files: this.#files };
-    const entry = sharedBy(this.#entries, func, target, () => makeEntry(func, lowering));
+    const pass = (): PassedEntry =>
+      sharedBy(this.#passed, func, target, () => passEntry(func, lowering));
+    const entry = sharedBy(this.#entries, func, target, () => makeEntry(pass(), lowering));
     const forms = sharedBy(this.#forms, func, target, () => makeForms(func, lowering));
     const kernels = [...entry.texts, ...forms.texts];
     if (isFirst) {
@@ -129,8 +134,8 @@ function sharedBy<M extends { readonly sameAnswers: (target: Target) => boolean 
   return own;
 }
 
-function makeEntry(func: Func, lowering: TargetLowering): MadeEntry {
-  const lowered = lowerEntry(func, lowering);
+function makeEntry(passed: PassedEntry, lowering: TargetLowering): MadeEntry {
+  const lowered = emitLowered(passed, lowering);
   const { sameAnswers } = lowered;
   return { texts: [textOf(lowered, lowering)], facts: factsOf(lowered), sameAnswers };
 }

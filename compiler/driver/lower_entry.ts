@@ -64,14 +64,36 @@ export interface LoweredEntry extends EmittedEntry {
   readonly func: Func;
 }
 
-/** Lowers one function for one target. Throws {@linkcode Unsupported} for what the target has no room for. */
-export function lowerEntry(source: Func, lowering: TargetLowering): LoweredEntry {
+/** An entry after the passes for a target. */
+export interface PassedEntry {
+  readonly passed: Passed;
+  /** Passes for another target lead to the same. */
+  readonly sameAnswers: (other: Target) => boolean;
+}
+
+/** Runs the passes on a copy of the function. Throws {@linkcode Unsupported} for what the target has no room for. */
+export function passEntry(source: Func, lowering: TargetLowering): PassedEntry {
   const { view, sameAnswers } = traceTarget(lowering.target);
   checkClusters(source, view, lowering.numCtas ?? 1);
-  const passed = runTargetPasses(source, { ...lowering, target: view });
-  const emitted = emitPassed(passed, { ...lowering, target: view });
+  return { passed: runTargetPasses(source, { ...lowering, target: view }), sameAnswers };
+}
+
+/** Emits an entry after its passes, which may have been those of a target that is asked for the same. */
+export function emitLowered(entry: PassedEntry, lowering: TargetLowering): LoweredEntry {
+  const { view, sameAnswers } = traceTarget(lowering.target);
+  const emitted = emitPassed(entry.passed, { ...lowering, target: view });
   const directives = emitted.directivesOn(lowering.target);
-  return { ...emitted, kernel: { ...emitted.kernel, directives }, sameAnswers, func: passed.func };
+  return {
+    ...emitted,
+    kernel: { ...emitted.kernel, directives },
+    sameAnswers: (other) => entry.sameAnswers(other) && sameAnswers(other),
+    func: entry.passed.func,
+  };
+}
+
+/** Lowers one function for one target. Throws {@linkcode Unsupported} for what the target has no room for. */
+export function lowerEntry(source: Func, lowering: TargetLowering): LoweredEntry {
+  return emitLowered(passEntry(source, lowering), lowering);
 }
 
 /** A faster form of an entry. */

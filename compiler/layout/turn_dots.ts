@@ -28,7 +28,6 @@ export const turnDots: Pass<TargetContext> = {
   name: "turn-dots",
   doc: "transposes dots whose right operand warp groups could only take from registers",
   run: (func, context) => {
-    if (!context.target.warpGroups) return false;
     let layouts: NaturalLayouts | undefined;
     const useOf = (dot: OpOf<"dot">): DotUse => {
       layouts ??= new NaturalLayouts(func, { ...context, axisInfo: context.axisInfo() });
@@ -67,15 +66,15 @@ function turnedDot(
   });
   const [dot] = dots;
   if (dot === undefined || dots.length > 1 || !body.ops.includes(dot)) return undefined;
+  // Facts of loads and uses only for dots of such types; what the target has is asked last, so that others share the code.
+  if (!suitsTurned(dot, numWarps, target, [true, false])) return undefined;
   const { sum } = operandsOf(dot);
   const index = body.params.indexOf(sum);
   const uses = countUses(func);
   const isCarried = index >= 0 && leaving[index] === test.params[index] &&
     repeated[index] === resultOf(dot) && uses.get(sum) === 1 && uses.get(resultOf(dot)) === 1 &&
     uses.get(must(test.params[index], "parameter")) === 1;
-  // Facts of loads only for dots of such types.
-  const mayBe = isCarried && suitsTurned(dot, numWarps, target, [true, false]);
-  const { chained, alongK, inWords } = mayBe ? useOf(dot) : NO_USE;
+  const { chained, alongK, inWords } = isCarried ? useOf(dot) : NO_USE;
   const isTurned = !chained && inWords && suitsTurned(dot, numWarps, target, alongK);
   return isTurned ? { dot, index } : undefined;
 }
