@@ -95,6 +95,11 @@ export interface CompileOptions {
    * Say what is wrong and make no code: modules stay empty, and what only lowering for a target finds is not said.
    */
   readonly checkOnly?: boolean;
+  /**
+   * Asked after each instance, with all of the kernel so far: whether the caller needs no more of them. What is wrong with
+   * the others is not said.
+   */
+  readonly isEnough?: (instances: readonly InstanceInfo[]) => boolean;
   /** Check the tile IR after every pass: for tests, and to find a pass that is wrong. */
   readonly verify?: boolean;
   /** Measures how long each step takes. */

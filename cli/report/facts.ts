@@ -29,7 +29,7 @@ import type {
 
 /** The instances that a target has. */
 export function instancesOn(
-  { instances }: KernelOutline,
+  { instances }: Pick<KernelOutline, "instances">,
   target: TargetName,
 ): readonly InstanceInfo[] {
   return instances.filter(({ availableOn }) => availableOn?.includes(target) ?? true);

@@ -232,6 +232,7 @@ function compileKernel(
       unsupported.report(instance.targets, reporter);
     }
     collector.addInstance(site.offset, label, reporter.diagnostics);
+    if (options.isEnough?.(instances) === true) break;
   }
   if (kernel === undefined) return undefined;
   const reporter = new Reporter();

@@ -95,12 +95,16 @@ export type Walk = (
 ) => void;
 
 /**
- * Compiles and launches. Code is made for the entry that is taken, contracts for all. A launch that is walked through is
- * not profiled.
+ * Compiles and launches. Contracts are made until one tells the entry that is taken, and code for that one alone. A launch
+ * that is walked through is not profiled.
  */
 export function run(program: Program, call: Call, walk?: Walk): Ran | NotRun {
   const { file, options } = prepare(program, "chosen");
-  const { kernels: [outline], diagnostics } = compileFile(file, { ...options, checkOnly: true });
+  const { kernels: [outline], diagnostics } = compileFile(file, {
+    ...options,
+    checkOnly: true,
+    isEnough: (instances) => decidedAmong(instances, program, call) !== undefined,
+  });
   if (outline === undefined) {
     const error = diagnostics.find(({ severity }) => severity === "error");
     return {
@@ -146,22 +150,44 @@ function labelOf(program: Program, name: string, instance: InstanceInfo): string
 function chooseInstance(
   kernel: KernelOutline,
   program: Program,
-  { entry, sizes, extent }: Call,
+  call: Call,
 ): InstanceInfo | undefined {
+  const decided = decidedAmong(kernel.instances, program, call);
+  if (decided !== undefined) return decided;
   const all = instancesOn(kernel, targetOf(program));
-  const asked = all.find(({ symbol }) => symbol === entry);
-  if (asked !== undefined) return asked;
-  const [general] = all;
-  if (general === undefined) return undefined;
+  const fitting = fittingOf(all, call);
+  return fitting.find(isSpecial) ?? fitting[0] ?? all[0];
+}
+
+/** What the first instances of a kernel already decide, whatever others follow them. */
+function decidedAmong(
+  instances: readonly InstanceInfo[],
+  program: Program,
+  call: Call,
+): InstanceInfo | undefined {
+  const known = instancesOn({ instances }, targetOf(program));
+  return call.entry === ""
+    ? fittingOf(known, call).find(isSpecial)
+    : known.find(({ symbol }) => symbol === call.entry);
+}
+
+const isSpecial = ({ specialization }: InstanceInfo): boolean => specialization.length > 0;
+
+/** Those whose conditions hold. */
+function fittingOf(
+  instances: readonly InstanceInfo[],
+  { sizes, extent }: Call,
+): readonly InstanceInfo[] {
+  const [general] = instances;
+  if (general === undefined) return [];
   const chosen = chooseArguments(general, mapOf(sizes), extent);
-  if (typeof chosen === "string") return general;
+  if (typeof chosen === "string") return [];
   const { scalars } = chosen;
   // Allocations begin at multiples of every alignment.
   const environment = { param: (name: string): number => scalars.get(name) ?? 0 };
-  const fits = ({ specialization }: InstanceInfo): boolean =>
-    specialization.every(({ condition }) => evaluate(condition, environment) !== 0n);
-  const special = all.filter((each) => fits(each));
-  return special.find(({ specialization }) => specialization.length > 0) ?? special[0] ?? general;
+  return instances.filter(({ specialization }) =>
+    specialization.every(({ condition }) => evaluate(condition, environment) !== 0n)
+  );
 }
 
 function launch(

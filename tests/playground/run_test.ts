@@ -145,6 +145,19 @@ Deno.test("run() goes on after a finding and lists each", () => {
   assert(ran.findings.every(({ isLast }) => !isLast));
 });
 
+Deno.test("run() takes the most special entry that fits, wherever it is in the list, or the one asked for", () => {
+  const text =
+    "#pragma tri grid(1)\n#pragma tri tensor X : float[n]\n#pragma tri specialize(n <= 64 && n % 4 == 0, n % 4 == 0, n <= 64)\n" +
+    "__global__ void f(float *X, int n) { for (int i = 0; i < n; i++) *(X + i) = 1; }\n";
+  const program = { name: "kernel.tc", text, includes: {}, target: "sm_90a", variant: {} };
+  const entryOf = (n: number, entry = ""): string => {
+    const ran = run(program, { sizes: { n }, extent: 256, budget: 1e6, fills: {}, entry });
+    return ran.kind === "ran" ? ran.entry : ran.reason;
+  };
+  assertEquals([32, 128, 63, 65].map((n) => entryOf(n)), ["f_s1", "f_s2", "f_s3", "f"]);
+  assertEquals([entryOf(32, "f"), entryOf(32, "f_s3")], ["f", "f_s3"]);
+});
+
 Deno.test("sidesOf() names both threads of a race", () => {
   const { program, call } = openEntry(must(GALLERY.find(({ name }) => name === "race"), "race"));
   const ran = run(program, call);
