@@ -130,11 +130,13 @@ export function floatFromBits(pattern: bigint, type: ScalarName): number {
   return negative === 1n ? -value : value;
 }
 
+/** Where exponents are read: memory of its own for each would take longer than all the rest. */
+const SCRATCH = new DataView(new ArrayBuffer(8));
+
 /** The exponent e of a positive number 1.x · 2^e; -1022 also for subnormal doubles, which suits every format. */
 function exponentOf(magnitude: number): number {
-  const view = new DataView(new ArrayBuffer(8));
-  view.setFloat64(0, magnitude);
-  const field = view.getUint16(0) >> 4;
+  SCRATCH.setFloat64(0, magnitude);
+  const field = SCRATCH.getUint16(0) >> 4;
   return Math.max(field, 1) - 1023;
 }
 
