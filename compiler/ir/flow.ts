@@ -106,6 +106,11 @@ export function edgesOf(op: Op): readonly Edge[] {
   return [];
 }
 
+/** What flows into a value on an edge; undefined if nothing does. */
+export function sourceOf({ from, to }: Pick<Edge, "from" | "to">, value: Value): Value | undefined {
+  return from[to.indexOf(value)];
+}
+
 function endOf<N extends TileOp>(region: Region, name: N): OpOf<N> {
   const end = terminatorOf(region);
   return isOp(end, name) ? end : bug(`a region ends in ${end.name}, not in ${name}`);

@@ -122,7 +122,7 @@ export const TILE_OPS = {
   round_tf32: { doc: "the nearest TF32 number", args: { value: "num" }, result: "same", effect: "pure", elementwise: true },
   offset: { doc: "pointer plus count elements; the count widens to 64 bits by its own signedness", args: { pointer: "ptr", count: "shape" }, result: "same", effect: "pure", elementwise: true, derives: true, adds: true },
   difference: { doc: "elements between two pointers, int64", args: { left: "ptr", right: "same" }, result: "attr", effect: "pure", elementwise: true },
-  math: { doc: "an element-wise function by name: exp, log, sqrt, abs, fma, …", args: { values: "any*" }, result: "attr", effect: "pure", attrs: { function: "string" }, elementwise: true },
+  math: { doc: "an element-wise function by name: exp, log, sqrt, abs, fma, …", args: { value: "any", others: "any*" }, result: "attr", effect: "pure", attrs: { function: "string" }, elementwise: true },
   /** The operand, with a promise: divisible by n (integers), address divisible by n bytes (pointers). */
   assume_multiple: { doc: "the operand, promised to be a multiple of n", args: { value: "any" }, result: "same", effect: "pure", attrs: { n: "int" }, elementwise: true, renames: true, derives: true },
   // ---- shape

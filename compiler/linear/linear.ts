@@ -49,6 +49,11 @@ export function product(extents: readonly number[]): number {
   return extents.reduce((a, b) => a * b, 1);
 }
 
+/** What a list with an entry for each axis has for one. The axes of operations are those of their types: the verifier sees to it. */
+export function ofAxis<T>(list: readonly T[], axis: number): T {
+  return list[axis] ?? bug(`no axis ${axis} of ${list.length}`);
+}
+
 /** Position of the lowest index bit of each axis; the last axis is minor. */
 export function axisShifts(shape: readonly number[]): number[] {
   const shifts = new Array<number>(shape.length).fill(0);

@@ -7,18 +7,19 @@
  *   words  narrow elements that are only loaded, moved and stored stay packed, if they are
  */
 import type { Operand, Register } from "../ptx/func.ts";
-import { loopOf } from "../ir/flow.ts";
+import { loopOf, sourceOf } from "../ir/flow.ts";
 import type { Op, OpOf, Value } from "../ir/func.ts";
 import { operandsOf } from "../ir/op.ts";
 import { hasTrait } from "../ir/table.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
 import { freeMask } from "../linear/linear.ts";
-import { must } from "../support/bug.ts";
+import { zip } from "../support/zip.ts";
 import type { LowerContext, Lowered } from "./context.ts";
 import { registerCount } from "../layout/tiles.ts";
 import { bankOf, packAccess, type Ref, unpackAccess, whole } from "./element.ts";
 import { type Emitter, int, isInteger, operandKey } from "./emitter.ts";
 import type { Move } from "./moves.ts";
+import { byRegister, ofRegister } from "./values.ts";
 
 /** Registers that hold a value wherever it comes from. */
 export interface Slot {
@@ -62,11 +63,11 @@ function isAlone(elements: Lowered, [register = 0]: readonly number[]): boolean 
 }
 
 function eachSlot(e: Emitter, { type: { element } }: Value, held: readonly number[]): Slot {
-  const registers = new Map(held.map((r) => [r, e.register(bankOf(element))]));
+  const registers = held.map((r) => [r, e.register(bankOf(element))] as const);
   return {
-    registers: [...registers.values()],
-    elements: (register) => must(registers.get(register), "carried element"),
-    moves: (from) => [...registers].map(([r, to]) => ({ to, from: whole(e, from(r), element) })),
+    registers: registers.map(([, register]) => register),
+    elements: byRegister(registers),
+    moves: (from) => registers.map(([r, to]) => ({ to, from: whole(e, from(r), element) })),
   };
 }
 
@@ -75,16 +76,12 @@ function wordSlot(e: Emitter, { type: { element } }: Value, held: readonly numbe
     { length: bytesOf(element) * held.length / 4 },
     () => e.register("b32"),
   );
-  const refs = unpackAccess(e, words, element, held.length);
-  const at = new Map(held.map((r, i) => [r, i]));
   return {
     registers: words,
-    elements: (register) => must(refs[must(at.get(register), "carried element")], "part of a word"),
+    elements: byRegister(zip(held, unpackAccess(e, words, element, held.length))),
     moves: (from) =>
-      packAccess(e, held.map((r) => from(r)), element).map((word, i) => ({
-        to: must(words[i], "word"),
-        from: word,
-      })),
+      zip(words, packAccess(e, held.map((r) => from(r)), element))
+        .map(([to, word]) => ({ to, from: word })),
   };
 }
 
@@ -106,18 +103,17 @@ function stepSlot(
     readonly register: Register;
   }
   const groups = new Map<string, Group>();
-  const members = new Map<number, { readonly group: Group; readonly distance: bigint }>();
-  for (const r of held) {
+  const members = byRegister(held.map((r) => {
     const { base, constant } = distanceOf(e, whole(e, first(r), element));
     const key = operandKey(base);
     const group = groups.get(key) ?? { leader: r, constant, register: e.register(bank) };
     groups.set(key, group);
-    members.set(r, { group, distance: constant - group.constant });
-  }
+    return [r, { group, distance: constant - group.constant }] as const;
+  }));
   return {
     registers: [...groups.values()].map(({ register }) => register),
     elements: (register) => {
-      const { group, distance } = must(members.get(register), "carried element");
+      const { group, distance } = members(register);
       return e.add(bank, group.register, int(distance));
     },
     moves: (from) =>
@@ -139,7 +135,7 @@ export function computed(value: Value, elements: Lowered): Lowered {
     { length: registerCount(value) },
     (_, r) => (r & free) === 0 ? elements(r) : int(0),
   );
-  return (register) => must(refs[register & ~free], "element");
+  return (register) => ofRegister(refs, register & ~free);
 }
 
 /** Whether all of these values come out of memory as they are: then narrow elements are packed already. */
@@ -164,11 +160,11 @@ function arePacked(sources: readonly Value[]): boolean {
 /** What a result of a loop was before the loop or in it: in an inner loop it stays as packed as it came. */
 function carriedFrom(op: OpOf<"while">, result: Value): readonly Value[] {
   const { test, initial, leaving, repeated } = loopOf(op);
-  const left = must(leaving[op.results.indexOf(result)], "value that leaves a loop");
-  const index = test.params.indexOf(left);
-  return index < 0
-    ? [left]
-    : [must(initial[index], "initial value"), must(repeated[index], "value")];
+  const left = sourceOf({ from: leaving, to: op.results }, result);
+  if (left === undefined) return [];
+  const first = sourceOf({ from: initial, to: test.params }, left);
+  const next = sourceOf({ from: repeated, to: test.params }, left);
+  return first === undefined || next === undefined ? [left] : [first, next];
 }
 
 /** The strategy for a value that is one of these; `steps`: they all move as a whole from one. */

@@ -188,6 +188,7 @@ export class Emitter {
   }
 
   #factsOf(register: Operand): Facts {
+    // `#register` makes all registers of the body, so a missing one is of another body.
     return must(this.#registers.get(register), "a register of this body");
   }
 
@@ -222,14 +223,22 @@ export class Emitter {
 
   /** The instructions that `build` emits, to be appended; what moves out of a loop is emitted before them. */
   nested(kind: "branch" | "loop", build: () => void): readonly Item[] {
+    return this.nestedWith(kind, build).items;
+  }
+
+  /** As `nested`, with what `build` gives. */
+  nestedWith<T>(
+    kind: "branch" | "loop",
+    build: () => T,
+  ): { readonly items: readonly Item[]; readonly built: T } {
     this.#changes();
     const scope = newScope(kind);
     this.#scopes.push(scope);
-    build();
+    const built = build();
     this.onEnd?.(scope);
     this.#scopes.pop();
     scope.open = false;
-    return scope.items;
+    return { items: scope.items, built };
   }
 
   append(items: readonly Item[]): void {

@@ -197,6 +197,7 @@ function requireShared({ body, sharedBytes = 0 }: Func, target: Target): void {
   walkOps(body, (op) => {
     if (op.name === "convert_layout" && exchangeBytes(op) > 0) conversions.push(op);
   });
+  // A function that needs shared memory has an operation that does.
   const first = body.ops.find(({ name }) => name !== "shared_buffer");
   const what = conversions.length > 0 ? "layout conversion" : "this kernel";
   throw new Unsupported({

@@ -1,9 +1,8 @@
 /** What a lowering rule is, and queries that several of them share. */
 import type { OpOf } from "../ir/func.ts";
 import type { TileOp } from "../ir/ops.ts";
-import { must } from "../support/bug.ts";
 import type { AxisFacts, AxisInfo } from "../tile/axis.ts";
-import { axisShifts, type LinearLayout } from "../linear/linear.ts";
+import { axisShifts, type LinearLayout, ofAxis } from "../linear/linear.ts";
 import type { LowerContext } from "./context.ts";
 
 /** Emits one operation and remembers its result in `cx.values`. */
@@ -16,7 +15,7 @@ export function equalRegisters(layout: LinearLayout | undefined, { constancy }: 
   const inRuns = layout.shape.reduce((mask, extent, axis) => {
     const run = Math.min(extent, constancy[axis] ?? 1);
     // The largest power of two in the run.
-    return mask | (((run & -run) - 1) << must(shifts[axis], "shift of an axis"));
+    return mask | (((run & -run) - 1) << ofAxis(shifts, axis));
   }, 0);
   return layout.register.reduce(
     (mask, basis, bit) => basis !== 0 && (basis & ~inRuns) === 0 ? mask | (1 << bit) : mask,

@@ -5,7 +5,7 @@ import { operandsOf, resultOf } from "../ir/op.ts";
 import type { BinaryOp, ComparisonOp, TileOp } from "../ir/ops.ts";
 import type { OpWith } from "../ir/table.ts";
 import { type Element, isPointer, pointeeBytes } from "../ir/types.ts";
-import { bug, must } from "../support/bug.ts";
+import { bug } from "../support/bug.ts";
 import type { ScalarName } from "../support/scalar.ts";
 import {
   constantOperand,
@@ -68,6 +68,7 @@ import {
   lowerWaitDots,
   lowerWarpGroupDot,
 } from "./dots/warp_group_dot.ts";
+import { ofAxis } from "../linear/linear.ts";
 
 /** Lowers one operation. */
 export function lowerOp<N extends TileOp>(
@@ -143,12 +144,11 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
     if (count !== undefined) lowerParam(cx, resultOf(op), count);
     else special(cx, op, cx.numCtas === 1 ? "nctaid" : "nclusterid", op.attrs.axis);
   },
-  program_step: (cx, op) =>
-    lowerParam(cx, resultOf(op), must(cx.turns.steps[op.attrs.axis], "step of programs")),
+  program_step: (cx, op) => lowerParam(cx, resultOf(op), ofAxis(cx.turns.steps, op.attrs.axis)),
   block_id: (cx, op) => special(cx, op, "ctaid", 0),
   num_blocks: (cx, op) => special(cx, op, "nctaid", 0),
   range: (cx, op) => {
-    const layout = must(resultOf(op).type.layout, "layout of a range");
+    const layout = layoutOf(resultOf(op));
     const lo = BigInt(op.attrs.lo);
     const element = resultOf(op).type.element;
     cx.values.set(
@@ -283,7 +283,7 @@ function special(
   name: string,
   axisNumber: number,
 ): void {
-  const axis = must("xyz"[axisNumber], "axis of the grid");
+  const axis = ofAxis(["x", "y", "z"], axisNumber);
   cx.values.set(
     resultOf(op),
     memo(

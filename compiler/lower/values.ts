@@ -1,10 +1,11 @@
 /** Elements of values that have been lowered, and what waits to be emitted between the instructions of dots. */
 import type { Value } from "../ir/func.ts";
-import { must } from "../support/bug.ts";
+import { bug, must } from "../support/bug.ts";
 import type { LowerContext, Lowered } from "./context.ts";
 import type { Ref } from "./element.ts";
 import type { Scope } from "./emitter.ts";
 
+/** Operations are lowered in their order, and the verifier says that a value comes before its uses. */
 export function lowered(cx: LowerContext, value: Value): Lowered {
   return must(
     cx.values.get(value),
@@ -19,11 +20,21 @@ export function setElements(
   elements: readonly Ref[],
   free = 0,
 ): void {
-  cx.values.set(
-    value,
-    (register) =>
-      must(elements[register & ~free], `element of ${value.def?.name ?? "a parameter"}`),
-  );
+  cx.values.set(value, (register) => ofRegister(elements, register & ~free));
+}
+
+/** What a thread holds in a register. How many a layout has is known when the program is compiled, and not to types. */
+export function ofRegister<T>(elements: readonly T[], register: number): T {
+  return elements[register] ?? bug(`${elements.length} registers, and none is ${register}`);
+}
+
+/** The same of registers that do not follow each other. */
+export function byRegister<T>(
+  entries: Iterable<readonly [register: number, held: T]>,
+): (register: number) => T {
+  const known = new Map(entries);
+  return (register) =>
+    known.get(register) ?? bug(`register ${register} is not among ${known.size}`);
 }
 
 /**

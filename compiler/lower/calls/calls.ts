@@ -1,6 +1,6 @@
 /** Calls of functions that every device has (call_table.ts), and the texts that they take. */
 import type { Operand } from "../../ptx/func.ts";
-import { must } from "../../support/bug.ts";
+import { zip } from "../../support/zip.ts";
 import {
   argumentName,
   type CalleeName,
@@ -18,13 +18,13 @@ export function emitCall(cx: LowerContext, callee: CalleeName, args: readonly Op
   const e = cx.emitter;
   const { params, returns }: Signature = SIGNATURES[callee];
   cx.calls.note(callee);
-  params.forEach((type, i) => {
+  zip(params, args).forEach(([type, arg], i) => {
     const address: Operand = {
       kind: "address",
       base: symbol(argumentName(callee, i)),
       offset: 0n,
     };
-    e.emit(`st.param.${type}`, [address, must(args[i], "argument of a call")]);
+    e.emit(`st.param.${type}`, [address, arg]);
   });
   const list = (names: readonly string[]): Operand => ({
     kind: "list",

@@ -2,10 +2,9 @@
 import type { OpOf } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
 import { bytesOf } from "../../ir/types.ts";
-import { must } from "../../support/bug.ts";
 import type { LowerContext } from "../context.ts";
 import { packAccess, unpackAccess } from "../element.ts";
-import { lowered, memo } from "../values.ts";
+import { lowered, memo, ofRegister } from "../values.ts";
 
 const WORD_BYTES = 4;
 
@@ -18,7 +17,7 @@ export function lowerPack(cx: LowerContext, op: OpOf<"pack">): void {
     const first = register - register % count;
     const refs = Array.from({ length: count }, (_, i) => lowered(cx, value)(first + i));
     const parts = unpackAccess(e, packAccess(e, refs, element), element, count);
-    return must(parts[register % count], "part of a word");
+    return ofRegister(parts, register % count);
   });
   cx.values.set(resultOf(op), part);
 }

@@ -9,17 +9,18 @@ import { bytesOf, type Element, isPointer } from "../../ir/types.ts";
 import { walkOps } from "../../ir/walk.ts";
 import { dotLayouts, type Repeats } from "../../layout/dot.ts";
 import type { MmaRow } from "../../layout/mma.ts";
-import { bug, must } from "../../support/bug.ts";
+import { bug } from "../../support/bug.ts";
 import { type ScalarName, SCALARS } from "../../support/scalar.ts";
 import type { Target } from "../../targets.ts";
 import { constantOperand } from "../arithmetic.ts";
 import type { LowerContext } from "../context.ts";
-import { emitDeferred, lowered, memo, setElements } from "../values.ts";
+import { emitDeferred, lowered, memo, ofRegister, setElements } from "../values.ts";
 import { registersBeside } from "./warp_group_dot.ts";
-import { registerCount } from "../../layout/tiles.ts";
+import { layoutOf, registerCount } from "../../layout/tiles.ts";
 import { convertScalar } from "../convert/convert.ts";
 import { bankOf, packAccess, type Ref, whole } from "../element.ts";
 import type { Emitter } from "../emitter.ts";
+import { zip } from "../../support/zip.ts";
 
 /** How PTX spells the types of operands. */
 const MMA_TYPES: Partial<Record<ScalarName, string>> = {
@@ -203,10 +204,8 @@ function multiplyFragments(
       vector(right(at.b)),
       vector(isApart ? zeros : before),
     ]);
-    after.forEach((register, i) => {
-      sums[first + i] = isApart
-        ? e.pure("add.rn.f32", "b32", [must(before[i], "sum"), register])
-        : register;
+    zip(before, after).forEach(([sum, register], i) => {
+      sums[first + i] = isApart ? e.pure("add.rn.f32", "b32", [sum, register]) : register;
     });
   };
   const steps = stepsOf(repeats);
@@ -244,7 +243,7 @@ function multiplyElements(
 ): void {
   const e = cx.emitter;
   const { a, b } = operandsOf(op);
-  const result = must(resultOf(op).type.layout, "layout of a dot");
+  const result = layoutOf(resultOf(op));
   const bits = (value: Value): number => log2Registers(value);
   // Registers of a thread's rectangle: columns below rows.
   const rows = bits(a) - repeats.k - repeats.m - repeats.batch;
@@ -269,7 +268,7 @@ function multiplyElements(
         sums[index] = multiply(
           left(row | (at.a << rows)),
           right(column | (at.b << columns)),
-          must(sums[index], "sum"),
+          ofRegister(sums, index),
         );
       }
     }
@@ -304,7 +303,7 @@ function packed(
     const first = (register & ((1 << low) - 1)) | ((register >> low) << (low + 2));
     const refs = [0, 1, 2, 3].map((i) => lowered(cx, value)(first | (i << low)));
     return cx.emitter.inRegister(
-      must(packAccess(cx.emitter, refs, value.type.element)[0], "word"),
+      ofRegister(packAccess(cx.emitter, refs, value.type.element), 0),
       "b32",
     );
   });

@@ -13,14 +13,14 @@ import { matrixAccess } from "../../layout/conversion.ts";
 import { leftFragments } from "../../layout/register_operand.ts";
 import { layoutOf } from "../../layout/tiles.ts";
 import { depthOf, GROUP_ROWS, GROUP_WARPS } from "../../layout/warp_group.ts";
-import { type LinearLayout, mapBases } from "../../linear/linear.ts";
+import { type LinearLayout, mapBases, ofAxis } from "../../linear/linear.ts";
 import type { Operand } from "../../ptx/func.ts";
-import { bug, must } from "../../support/bug.ts";
+import { bug } from "../../support/bug.ts";
 import type { LowerContext, Lowered } from "../context.ts";
 import { packAccess } from "../element.ts";
 import { slotOf } from "../memory/shared_buffer.ts";
 import { readSharedTile, type SharedTile } from "../memory/shared_tile.ts";
-import { lowered } from "../values.ts";
+import { lowered, ofRegister } from "../values.ts";
 
 /** What instructions take as a: a descriptor, or the registers of a fragment. */
 export interface Left {
@@ -46,13 +46,12 @@ function fragment(cx: LowerContext, values: Lowered, type: IrType, index: number
 
 export function fragmentsOf(cx: LowerContext, value: Value): Left {
   const { type } = value;
-  const [, depth] = type.shape;
   const fragments = Array.from(
-    { length: must(depth, "extent along k") / depthOf(type) },
+    { length: ofAxis(type.shape, 1) / depthOf(type) },
     (_, index) => fragment(cx, lowered(cx, value), type, index),
   );
   return {
-    at: (_, k) => must(fragments[k / depthOf(type)], "fragment"),
+    at: (_, k) => ofRegister(fragments, k / depthOf(type)),
     isTransposed: undefined,
   };
 }
@@ -67,18 +66,18 @@ export function readFragments(cx: LowerContext, op: OpOf<"warp_group_dot">): Lef
     ? readPairs(cx, layout, tile)
     : readVectors(cx, layout, tile);
   const step = depthOf(type);
-  const depth = must(type.shape[op.attrs.a_depth], "extent along k");
+  const depth = ofAxis(type.shape, op.attrs.a_depth);
   const rows = (1 << layout.register.length) * step / (depth * elementsOf(type));
   const indexOf = (row: number, k: number): number => (row * depth + k) / step;
-  const known = new Map<number, Operand>();
+  const known: Operand[] = [];
   return {
-    at: (across, k) => must(known.get(indexOf(across / GROUP_ROWS, k)), "fragment"),
+    at: (across, k) => ofRegister(known, indexOf(across / GROUP_ROWS, k)),
     isTransposed: undefined,
     read: (from, to) => {
       for (let row = 0; row < rows; row++) {
         for (let k = from; k < to; k += step) {
           const index = indexOf(row, k);
-          known.set(index, fragment(cx, values, type, index));
+          known[index] = fragment(cx, values, type, index);
         }
       }
     },

@@ -14,17 +14,20 @@ import {
   depthOf,
   GROUP_ROWS,
   groupOperand,
+  type GroupType,
   groupType,
   MOST_COLUMNS,
 } from "../../layout/warp_group.ts";
+import { ofAxis } from "../../linear/linear.ts";
 import { must } from "../../support/bug.ts";
+import { zip } from "../../support/zip.ts";
 import { threadInBlock } from "../addresses.ts";
 import type { LowerContext } from "../context.ts";
 import { whole } from "../element.ts";
 import { int } from "../emitter.ts";
 import { fragmentsOf, type Left, readFragments } from "./left_fragments.ts";
 import { slotAddress } from "../memory/shared_buffer.ts";
-import { emitDeferred, lowered } from "../values.ts";
+import { emitDeferred, lowered, setElements } from "../values.ts";
 
 /** Warps of a group, as bits of the thread index: below them are lanes and the warp in its group. */
 const GROUP_SHIFT = 7;
@@ -43,7 +46,7 @@ interface Share {
 
 function shareOf(result: Value): Share {
   const { shape, warp } = layoutOf(result);
-  const [m, n] = [must(shape[0], "rows"), must(shape[1], "columns")];
+  const [m, n] = [ofAxis(shape, 0), ofAxis(shape, 1)];
   const groups = warp.slice(LOW_WARP_BITS);
   const rowOf = groups.map((basis) => Math.floor(basis / n));
   const columnOf = groups.map((basis) => basis % n);
@@ -139,13 +142,16 @@ function leftOf(cx: LowerContext, op: GroupDotOp, { rowOf }: Share): Left {
   return descriptorsOf(cx, a, a_slot, op.attrs.a_depth, rowOf);
 }
 
+/** The row of an operand's elements: scheduling makes these dots of elements that have one. */
+const typeOf = (operand: Value): GroupType => must(groupType(operand), "type of an operand");
+
 function instructionsOf(cx: LowerContext, op: GroupDotOp, mostColumns: number): Instructions {
   const { sum, a, b, b_slot } = operandsOf(op);
   const share = shareOf(sum);
   const left = leftOf(cx, op, share);
   const right = descriptorsOf(cx, b, b_slot, op.attrs.b_depth, share.columnOf);
   const columns = Math.min(share.columns, mostColumns);
-  const [type, other] = [must(groupType(a), "type of a"), must(groupType(b), "type of b")];
+  const [type, other] = [typeOf(a), typeOf(b)];
   const step = depthOf(a.type);
   const shape = `m${GROUP_ROWS}n${columns}k${step}`;
   const types = [type.sum, type.spelling, other.spelling].join(".");
@@ -171,7 +177,7 @@ function instructionsOf(cx: LowerContext, op: GroupDotOp, mostColumns: number): 
     parts,
     step,
     read: left.read,
-    depth: must(b.type.shape[op.attrs.b_depth], "extent along k"),
+    depth: ofAxis(b.type.shape, op.attrs.b_depth),
     multiply: ({ row, column }, k, elements, adds) => {
       cx.emitter.emit(spelling, [
         { kind: "vector", elements },
@@ -186,13 +192,11 @@ function instructionsOf(cx: LowerContext, op: GroupDotOp, mostColumns: number): 
 
 export function lowerWarpGroupDot(cx: LowerContext, op: OpOf<"warp_group_dot">): void {
   if (op.attrs.apart) return startApart(cx, op);
-  const sums = multiplyInPlace(cx, op);
-  cx.values.set(resultOf(op), (register) => must(sums[register], "element of a dot"));
+  setElements(cx, resultOf(op), multiplyInPlace(cx, op));
 }
 
 export function lowerRegisterGroupDot(cx: LowerContext, op: OpOf<"register_group_dot">): void {
-  const sums = multiplyInPlace(cx, op);
-  cx.values.set(resultOf(op), (register) => must(sums[register], "element of a dot"));
+  setElements(cx, resultOf(op), multiplyInPlace(cx, op));
 }
 
 /**
@@ -251,11 +255,24 @@ function startApart(cx: LowerContext, op: OpOf<"warp_group_dot">): void {
     () => Array.from({ length: APART_COLUMNS / 2 }, () => e.register("b32")),
   );
   const starts = Array.from({ length: Math.ceil(depth / APART_DEPTH) }, (_, i) => i * APART_DEPTH)
-    .flatMap((from) => parts.map((part) => ({ part, from })))
-    .map((one, turn) => ({ ...one, turn }));
+    .flatMap((from) => parts.map((part) => ({ part, from })));
+  const registers = Array.from({ length: Math.ceil(starts.length / most) }, () => turns).flat()
+    .slice(0, starts.length);
   const underWay: StartedPart[] = [];
-  const start = ({ part, from, turn }: (typeof starts)[number]): void => {
-    const fresh = must(turns[turn % most], "registers of a part").slice(0, part.to - part.from);
+  /** Adds those that have been under way longest, until no more than so many are. */
+  const addAllBut = (left: number): void => {
+    const done = underWay.splice(0, Math.max(0, underWay.length - left));
+    done.forEach(({ part, fresh }, i) => {
+      const others = done.length - 1 - i + underWay.length;
+      e.emit("wgmma.wait_group.sync.aligned", [int(others)]);
+      const added = zip(sums.slice(part.from, part.to), fresh)
+        .map(([sum, register]) => e.pure("add.rn.f32", "b32", [sum, register]));
+      sums.splice(part.from, added.length, ...added);
+    });
+  };
+  const start = ([{ part, from }, turn]: readonly [(typeof starts)[number], Operand[]]): void => {
+    addAllBut(most - 1);
+    const fresh = turn.slice(0, part.to - part.from);
     const end = Math.min(depth, from + APART_DEPTH);
     if (part === parts[0]) read?.(from, end);
     e.emit("wgmma.fence.sync.aligned", []);
@@ -263,22 +280,11 @@ function startApart(cx: LowerContext, op: OpOf<"warp_group_dot">): void {
     e.emit("wgmma.commit_group.sync.aligned", []);
     underWay.push({ part, fresh });
   };
-  const addFirst = (): void => {
-    const { part, fresh } = must(underWay.shift(), "part that is under way");
-    e.emit("wgmma.wait_group.sync.aligned", [int(underWay.length)]);
-    fresh.forEach((register, i) => {
-      const at = part.from + i;
-      sums[at] = e.pure("add.rn.f32", "b32", [must(sums[at], "sum"), register]);
-    });
-  };
-  const [first, ...others] = starts;
-  start(must(first, "part of a dot"));
+  const inTurn = zip(starts, registers);
+  inTurn.slice(0, 1).forEach(start);
   cx.unfinished.set(resultOf(op), () => {
-    for (const one of others) {
-      if (underWay.length === most) addFirst();
-      start(one);
-    }
-    while (underWay.length > 0) addFirst();
+    inTurn.slice(1).forEach(start);
+    addAllBut(0);
     return sums;
   });
 }
@@ -286,9 +292,10 @@ function startApart(cx: LowerContext, op: OpOf<"warp_group_dot">): void {
 export function lowerFinishDot(cx: LowerContext, op: OpOf<"finish_dot">): void {
   emitDeferred(cx);
   const { dot } = operandsOf(op);
-  const sums = must(cx.unfinished.get(dot), "dot that was started")();
+  // Scheduling finishes each dot that it starts apart, after it and once.
+  const finish = must(cx.unfinished.get(dot), "dot that was started");
   cx.unfinished.delete(dot);
-  cx.values.set(resultOf(op), (register) => must(sums[register], "element of a dot"));
+  setElements(cx, resultOf(op), finish());
 }
 
 /** Registers of a thread for a dot of warp groups beside those of its sums: sums from zero, and fragments. */

@@ -6,9 +6,9 @@ import type { Operand } from "../../ptx/func.ts";
 import type { OpOf } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
 import { isPointer } from "../../ir/types.ts";
-import { axisShifts, freeMask, type LinearLayout, log2 } from "../../linear/linear.ts";
+import { axisShifts, freeMask, type LinearLayout, log2, ofAxis } from "../../linear/linear.ts";
 import { axisBits } from "../../layout/reduce.ts";
-import { bug, must } from "../../support/bug.ts";
+import { bug } from "../../support/bug.ts";
 import type { LowerContext } from "../context.ts";
 import { atRegister, ownerPredicate, threadInBlock } from "../addresses.ts";
 import { lowered, setElements } from "../values.ts";
@@ -112,7 +112,7 @@ export function lowerGather(cx: LowerContext, op: OpOf<"gather">): void {
   // Where the line of an element starts: its index without the axis, in the source's shape.
   const extent = from.shape[axis] ?? 1;
   const lines = scaledBases(lineLayout(to, from.shape, axis), size);
-  const step = 1 << must(axisShifts(from.shape)[axis], "axis of a shape");
+  const step = 1 << ofAxis(axisShifts(from.shape), axis);
   const results = Array.from({ length: registerCount(result) }, (_, register) => {
     const { element: type } = index.type;
     const at = whole(e, lowered(cx, index)(register), type);

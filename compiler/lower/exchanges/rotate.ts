@@ -6,15 +6,14 @@ import type { Operand } from "../../ptx/func.ts";
 import { bytesOf } from "../../ir/types.ts";
 import type { OpOf, Value } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
-import { axisShifts, freeMask, type LinearLayout, log2 } from "../../linear/linear.ts";
+import { axisShifts, freeMask, type LinearLayout, log2, ofAxis } from "../../linear/linear.ts";
 import { rotatedPitch } from "../../layout/rotate.ts";
-import { must } from "../../support/bug.ts";
 import type { LowerContext } from "../context.ts";
 import { atRegister, ownerPredicate } from "../addresses.ts";
-import { lowered, memo, setElements } from "../values.ts";
+import { lowered, memo, ofRegister, setElements } from "../values.ts";
 import { blockCopyBits, threadBases } from "../../linear/threads.ts";
 import { layoutOf } from "../../layout/tiles.ts";
-import { accessShape, packAccess, type Ref, unpackAccess, whole } from "../element.ts";
+import { accessShape, packAccess, type Ref, unpackAccess, vectorOf, whole } from "../element.ts";
 import { int } from "../emitter.ts";
 import { beginExchange, programBarrier } from "../memory/shared.ts";
 
@@ -55,7 +54,7 @@ function rotatedIndex(
   // Positions from the bound on stay where they are in the row.
   return constant >= bound
     ? index
-    : e.pure("and.b32", "b32", [index, int(must(layout.shape[axis], "extent") - 1)]);
+    : e.pure("and.b32", "b32", [index, int(ofAxis(layout.shape, axis) - 1)]);
 }
 
 export function lowerRotatedRange(cx: LowerContext, op: OpOf<"rotated_range">): void {
@@ -78,7 +77,7 @@ export function lowerRotate(cx: LowerContext, op: OpOf<"rotate">): void {
   const { element } = source.type;
   const { axis } = op.attrs;
   const bytes = bytesOf(element);
-  const pitch = rotatedPitch(must(src.shape[axis], "extent"), bytes);
+  const pitch = rotatedPitch(ofAxis(src.shape, axis), bytes);
   const start = beginExchange(cx, op);
   const access = accessShape(bytes, 1);
   /** base * scale + constant * scale, so that registers share what they can. */
@@ -97,14 +96,10 @@ export function lowerRotate(cx: LowerContext, op: OpOf<"rotate">): void {
   const owner = ownerPredicate(cx, blockCopyBits(src));
   const guard = owner?.kind === "register" ? { register: owner, negated: false } : undefined;
   for (const register of distinct(src)) {
-    const packed = packAccess(e, [lowered(cx, source)(register)], element);
+    const packed = vectorOf(packAccess(e, [lowered(cx, source)(register)], element));
     const row = at(atRegister(cx, from.outer, register));
     const index = at(atRegister(cx, from.along, register));
-    e.emit(
-      `st.shared.${access.type}`,
-      [address(row, index), must(packed[0], "stored element")],
-      guard,
-    );
+    e.emit(`st.shared.${access.type}`, [address(row, index), packed], guard);
   }
   programBarrier(cx);
   const to = split(dst, axis);
@@ -114,7 +109,7 @@ export function lowerRotate(cx: LowerContext, op: OpOf<"rotate">): void {
     const row = at(atRegister(cx, to.outer, register));
     const index = rotatedIndex(cx, op, dst, amount, register);
     e.emit(`ld.shared.${access.type}`, [result, address(row, index)]);
-    refs[register] = must(unpackAccess(e, [result], element, 1)[0], "rotated element");
+    refs[register] = ofRegister(unpackAccess(e, [result], element, 1), 0);
   }
   const free = freeMask(dst.register);
   setElements(cx, resultOf(op), refs, free);

@@ -4,16 +4,16 @@
  * float and in double. Narrower floats are computed in float and rounded once.
  */
 import type { Operand } from "../../ptx/func.ts";
-import type { OpOf } from "../../ir/func.ts";
+import type { OpOf, Value } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
 import { type Element, isFloat, isPointer } from "../../ir/types.ts";
-import { must } from "../../support/bug.ts";
+import { bug } from "../../support/bug.ts";
 import type { FloatFunction } from "../../support/math_functions.ts";
 import type { ScalarName } from "../../support/scalar.ts";
 import { convertScalar } from "../convert/convert.ts";
 import type { Emitter } from "../emitter.ts";
 import { bankOf, whole } from "../element.ts";
-import type { LowerContext } from "../context.ts";
+import type { LowerContext, Lowered } from "../context.ts";
 import { lowered, memo } from "../values.ts";
 import { INTEGER_MATH, isIntegerOperation } from "./integer.ts";
 import { erf } from "./erf.ts";
@@ -26,7 +26,9 @@ import { pow } from "./pow.ts";
 import { extreme, round, rsqrt } from "./rounding.ts";
 import { cos, sin, tan } from "./trig.ts";
 
-type Formula = (fp: Fp, ...args: Operand[]) => Operand;
+/** A formula of fewer operands leaves the last ones out. */
+type Formula = (fp: Fp, x: Operand, y: Operand, z: Operand) => Operand;
+type Unary = (fp: Fp, x: Operand) => Operand;
 
 interface MathRow {
   readonly float: Formula;
@@ -47,7 +49,7 @@ const both = (formula: Formula, single: number, double: number): MathRow => ({
   ulp: [single, double],
 });
 /** The hardware's approximation in float. */
-const approximate = (spelling: string): Formula => (fp, x) =>
+const approximate = (spelling: string): Unary => (fp, x) =>
   fp.e.pure(`${spelling}.approx.f32`, "b32", [fp.e.inRegister(x, "b32")]);
 
 export const FLOAT_MATH: Readonly<Record<FloatFunction, MathRow>> = {
@@ -69,11 +71,11 @@ export const FLOAT_MATH: Readonly<Record<FloatFunction, MathRow>> = {
   log1p: both(log1p, 2, 2),
   sqrt: exact((fp, x) => fp.sqrt(x)),
   rsqrt: { float: approximate("rsqrt"), double: rsqrt, ulp: [2, 1.5] },
-  div_rn: exact((fp, a, b) => fp.div(a, must(b, "divisor"))),
+  div_rn: exact((fp, a, b) => fp.div(a, b)),
   // The last sum below 1 is rounded to half a unit, two sums below 1/2 before it to a quarter each; the logarithm and the
   // polynomial add less than another quarter.
-  pow: both((fp, x, y) => pow(fp, x, must(y, "power")), 1.5, 1.5),
-  fma: exact((fp, a, b, c) => fp.fma(a, must(b, "factor"), must(c, "summand"))),
+  pow: both(pow, 1.5, 1.5),
+  fma: exact((fp, a, b, c) => fp.fma(a, b, c)),
   sin: both(sin, 2.5, 2.5),
   cos: both(cos, 2.5, 2.5),
   tan: both(tan, 3.5, 3.5),
@@ -90,14 +92,14 @@ export const FLOAT_MATH: Readonly<Record<FloatFunction, MathRow>> = {
   rint: exact((fp, x) => fp.integral("rni", x)),
   trunc: exact((fp, x) => fp.integral("rzi", x)),
   round: exact(round),
-  fmod: exact((fp, x, y) => fmod(fp, x, must(y, "divisor"))),
-  copysign: exact((fp, x, y) => fp.copysign(x, must(y, "sign"))),
+  fmod: exact(fmod),
+  copysign: exact((fp, x, y) => fp.copysign(x, y)),
   abs: exact((fp, x) => fp.abs(x)),
   isnan: exact((fp, x) => fp.isNan(x)),
   isinf: exact((fp, x) => fp.compare("eq", fp.abs(x), Infinity)),
   isfinite: exact((fp, x) => fp.compare("lt", fp.abs(x), Infinity)),
-  minimum: exact((fp, a, b) => extreme(fp, "min", a, must(b, "operand"))),
-  maximum: exact((fp, a, b) => extreme(fp, "max", a, must(b, "operand"))),
+  minimum: exact((fp, a, b) => extreme(fp, "min", a, b)),
+  maximum: exact((fp, a, b) => extreme(fp, "max", a, b)),
 };
 
 export function isFloatFunction(name: string): name is FloatFunction {
@@ -105,40 +107,47 @@ export function isFloatFunction(name: string): name is FloatFunction {
 }
 
 export function lowerMath(cx: LowerContext, op: OpOf<"math">): void {
-  const name = op.attrs.function;
-  const { values } = operandsOf(op);
-  const { element } = must(values[0], "argument").type;
-  const result = resultOf(op).type.element;
+  const { value, others } = operandsOf(op);
+  const compute = formulaOf(op.attrs.function, value.type.element, resultOf(op).type.element);
   const e = cx.emitter;
-  const compute = isFloat(element)
-    ? floatMath(must(isFloatFunction(name) ? FLOAT_MATH[name] : undefined, name), element, result)
-    : must(isIntegerOperation(name) ? INTEGER_MATH[name] : undefined, name);
+  const at = ({ type: { element } }: Value, of: Lowered, register: number): Operand =>
+    e.inRegister(whole(e, of(register), element), bankOf(element));
   cx.values.set(
     resultOf(op),
-    memo(cx, (register) => {
-      const args = values.map((value) =>
-        e.inRegister(
-          whole(e, lowered(cx, value)(register), value.type.element),
-          bankOf(value.type.element),
-        )
-      );
-      return compute(e, element, args);
-    }),
+    memo(cx, (register) =>
+      compute(
+        e,
+        at(value, lowered(cx, value), register),
+        others.map((other) => at(other, lowered(cx, other), register)),
+      )),
   );
 }
 
+/** Computes a function from its first operand and the others. */
+type Compute = (e: Emitter, first: Operand, others: readonly Operand[]) => Operand;
+
+function formulaOf(name: string, element: Element, result: Element): Compute {
+  if (isFloat(element) && isFloatFunction(name)) {
+    return floatMath(FLOAT_MATH[name], element, result);
+  }
+  if (!isFloat(element) && isIntegerOperation(name)) {
+    const formula = INTEGER_MATH[name];
+    return (e, x, [y = x]) => formula(e, element, x, y);
+  }
+  return bug(`no formula for ${name}`);
+}
+
 /** Computes narrow floats in float. */
-function floatMath(
-  row: MathRow,
-  element: Element,
-  result: Element,
-): (e: Emitter, element: Element, args: readonly Operand[]) => Operand {
+function floatMath(row: MathRow, element: Element, result: Element): Compute {
   const wide: ScalarName = element === "float64" ? "float64" : "float32";
-  return (e, _, args) => {
+  return (e, first, others) => {
     const single = e.floats.precise ? row.precise ?? row.float : row.float;
     const formula = wide === "float64" ? row.double : single;
     const fp = new Fp(e, wide === "float64" ? 64 : 32);
-    const value = formula(fp, ...args.map((arg) => convertScalar(e, arg, scalar(element), wide)));
+    const widened = (operand: Operand): Operand => convertScalar(e, operand, scalar(element), wide);
+    const x = widened(first);
+    const [y = x, z = x] = others.map(widened);
+    const value = formula(fp, x, y, z);
     return result === "bool" ? value : convertScalar(e, value, wide, scalar(element));
   };
 }

@@ -1,13 +1,14 @@
 /** Functions on integers: bits, high halves of products, absolute values, and the random words of Philox. */
 import type { Operand } from "../../ptx/func.ts";
 import { type Element, isPointer } from "../../ir/types.ts";
-import { must } from "../../support/bug.ts";
 import type { IntegerFunction } from "../../support/math_functions.ts";
 import { SCALARS } from "../../support/scalar.ts";
 import { type Emitter, int } from "../emitter.ts";
 import { philox } from "./philox.ts";
 
-type IntegerFormula = (e: Emitter, element: Element, args: readonly Operand[]) => Operand;
+/** A formula of one operand leaves the second one out. */
+type IntegerFormula = (e: Emitter, element: Element, x: Operand, y: Operand) => Operand;
+type Unary = (e: Emitter, element: Element, x: Operand) => Operand;
 
 /** 32 or 64: the width of the register that holds the element. */
 function widthOf(element: Element): 32 | 64 {
@@ -17,39 +18,34 @@ function widthOf(element: Element): 32 | 64 {
 const bankOf = (element: Element): "b32" | "b64" => `b${widthOf(element)}`;
 const signOf = (element: Element): "s" | "u" =>
   !isPointer(element) && SCALARS[element].signed ? "s" : "u";
-const arg = (args: readonly Operand[], index: number): Operand =>
-  must(args[index], `argument ${index}`);
 
 /** Counting instructions give 32 bits. */
-const counting = (name: string): IntegerFormula => (e, element, args) =>
-  e.pure(`${name}.b${widthOf(element)}`, "b32", [arg(args, 0)]);
+const counting = (name: string): Unary => (e, element, x) =>
+  e.pure(`${name}.b${widthOf(element)}`, "b32", [x]);
 
-const reversed: IntegerFormula = (e, element, args) =>
-  e.pure(`brev.b${widthOf(element)}`, bankOf(element), [arg(args, 0)]);
+const reversed: Unary = (e, element, x) =>
+  e.pure(`brev.b${widthOf(element)}`, bankOf(element), [x]);
 
 /** Functions of tile IR on integers; the words of Philox are what `rand` and the like are built from. */
 export type IntegerOperation = IntegerFunction | `philox${0 | 1 | 2 | 3}`;
 
 export const INTEGER_MATH: Readonly<Record<IntegerOperation, IntegerFormula>> = {
-  abs: (e, element, args) => e.pure(`abs.s${widthOf(element)}`, bankOf(element), [arg(args, 0)]),
+  abs: (e, element, x) => e.pure(`abs.s${widthOf(element)}`, bankOf(element), [x]),
   popc: counting("popc"),
   clz: counting("clz"),
   brev: reversed,
   // One more than the zeros below the lowest one; 0 has 32 or 64 of them and gives 0.
-  ffs: (e, element, args) => {
-    const zeros = counting("clz")(e, element, [reversed(e, element, args)]);
+  ffs: (e, element, x) => {
+    const zeros = counting("clz")(e, element, reversed(e, element, x));
     const isNone = e.pure("setp.eq.s32", "pred", [zeros, int(widthOf(element))]);
     return e.pure("selp.b32", "b32", [int(0), e.add("b32", zeros, int(1)), isNone]);
   },
-  mulhi: (e, element, args) =>
-    e.pure(`mul.hi.${signOf(element)}${widthOf(element)}`, bankOf(element), [
-      arg(args, 0),
-      arg(args, 1),
-    ]),
-  philox0: (e, _, args) => philox(e, arg(args, 0), arg(args, 1), 0),
-  philox1: (e, _, args) => philox(e, arg(args, 0), arg(args, 1), 1),
-  philox2: (e, _, args) => philox(e, arg(args, 0), arg(args, 1), 2),
-  philox3: (e, _, args) => philox(e, arg(args, 0), arg(args, 1), 3),
+  mulhi: (e, element, x, y) =>
+    e.pure(`mul.hi.${signOf(element)}${widthOf(element)}`, bankOf(element), [x, y]),
+  philox0: (e, _, key, counter) => philox(e, key, counter, 0),
+  philox1: (e, _, key, counter) => philox(e, key, counter, 1),
+  philox2: (e, _, key, counter) => philox(e, key, counter, 2),
+  philox3: (e, _, key, counter) => philox(e, key, counter, 3),
 };
 
 export function isIntegerOperation(name: string): name is IntegerOperation {

@@ -4,7 +4,6 @@
  * Functions", 1983), in integers. Both are computed and one is taken, so that warps do not part.
  */
 import type { Operand } from "../../ptx/func.ts";
-import { must } from "../../support/bug.ts";
 import { type Emitter, int } from "../emitter.ts";
 import { type Fp, reciprocalFactorials } from "./fp.ts";
 
@@ -48,10 +47,9 @@ class Words {
   constructor(readonly e: Emitter, readonly width: 32 | 64) {
     this.#bank = `b${width}`;
   }
-  op(name: string, kind: "u" | "s" | "b", ...operands: Operand[]): Operand {
-    const [first, ...rest] = operands;
+  op(name: string, kind: "u" | "s" | "b", first: Operand, ...rest: Operand[]): Operand {
     return this.e.pure(`${name}.${kind}${this.width}`, this.#bank, [
-      this.e.inRegister(must(first, "operand"), this.#bank),
+      this.e.inRegister(first, this.#bank),
       ...rest,
     ]);
   }
@@ -90,10 +88,11 @@ function reduceHuge(fp: Fp, x: Operand): Angle {
   const index = e.pure("shr.u32", "b32", [start, int(Math.log2(width))]);
   const shift = e.pure("and.b32", "b32", [start, int(width - 1)]);
   const [w0, w1, w2, w3] = lookup(fp, tableWords(width), index, fp.pick(3, 5));
-  const [a, b, c] = [[w0, w1], [w1, w2], [w2, w3]].map(([hi, lo]) =>
-    w.funnel(must(hi, "word of the table"), must(lo, "word of the table"), shift)
-  );
-  const [top, middle, low] = [must(a, "word"), must(b, "word"), must(c, "word")];
+  const [top, middle, low] = [
+    w.funnel(w0, w1, shift),
+    w.funnel(w1, w2, shift),
+    w.funnel(w2, w3, shift),
+  ];
   const lowHigh = w.op("mul.hi", "u", low, m);
   const middleLow = w.op("mul.lo", "u", middle, m);
   const second = w.op("add", "u", lowHigh, middleLow);
@@ -135,9 +134,14 @@ function tableWords(width: 32 | 64): Operand[] {
 }
 
 /** Four words from the index on: each bit of it halves the table. */
-function lookup(fp: Fp, table: readonly Operand[], index: Operand, indexBits: number): Operand[] {
+function lookup(
+  fp: Fp,
+  table: readonly Operand[],
+  index: Operand,
+  indexBits: number,
+): readonly [Operand, Operand, Operand, Operand] {
   const { e } = fp;
-  let rows = [...table];
+  let rows = table;
   for (let bit = indexBits - 1; bit >= 0; bit--) {
     const isSet = e.pure("setp.ne.s32", "pred", [
       e.pure("and.b32", "b32", [index, int(1 << bit)]),
@@ -149,7 +153,8 @@ function lookup(fp: Fp, table: readonly Operand[], index: Operand, indexBits: nu
       return e.pure(`selp.${fp.bank}`, fp.bank, [far, near, isSet]);
     });
   }
-  return rows;
+  const [w0 = int(0), w1 = int(0), w2 = int(0), w3 = int(0)] = rows;
+  return [w0, w1, w2, w3];
 }
 
 /** ±1/n! for every second n, in alternation. */

@@ -7,7 +7,7 @@ import type { OpOf, Value } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
 import { type Element, isPointer } from "../../ir/types.ts";
 import { freeMask } from "../../linear/linear.ts";
-import { bug, must } from "../../support/bug.ts";
+import { bug } from "../../support/bug.ts";
 import { SCALARS } from "../../support/scalar.ts";
 import { kindOf, lowerBinary, lowerUnary } from "../arithmetic.ts";
 import type { LowerContext } from "../context.ts";
@@ -19,6 +19,7 @@ import { bankOf, whole } from "../element.ts";
 import { type Bank, type Emitter, int } from "../emitter.ts";
 import { beginExchange, inBlock, programBarrier } from "./shared.ts";
 import { fromWord, toWord, wordBank } from "../convert/words.ts";
+import { threadLoop } from "../thread_loop.ts";
 
 type Guard = Instruction["guard"];
 
@@ -26,7 +27,9 @@ type Guard = Instruction["guard"];
 interface Access {
   readonly element: Element;
   readonly address: Operand;
-  readonly values: readonly Operand[];
+  /** What memory must equal, of `atomic_cas`. */
+  readonly expected: Operand | undefined;
+  readonly value: Operand;
   readonly guard: Guard;
   /** `.acq_rel.gpu.global` */
   readonly scope: string;
@@ -44,26 +47,19 @@ function isAcquiring(op: AtomicOp): boolean {
 
 export function lowerAtomic(cx: LowerContext, op: OpOf<"atomic">): void {
   const { operator } = op.attrs;
-  const { value, mask } = operandsOf(op);
-  atomics(cx, op, [value], mask, (e, access) => {
-    const spelling = instructionFor(e, operator, access.element);
+  atomics(cx, op, (e, access) => {
+    const { element, value } = access;
+    const spelling = instructionFor(e, operator, element);
     return spelling === undefined
-      ? swapLoop(
-        e,
-        access,
-        (old, other) => lowerBinary(e, operatorOf(operator), access.element, old, other),
-      )
+      ? swapLoop(e, access, (old) => lowerBinary(e, operatorOf(operator), element, old, value))
       : single(e, spelling, operator === "sub" ? negated(e, access) : access, isReduction(op));
   });
 }
 
 export function lowerAtomicCas(cx: LowerContext, op: OpOf<"atomic_cas">): void {
-  const { expected, value } = operandsOf(op);
   atomics(
     cx,
     op,
-    [expected, value],
-    undefined,
     (e, access) => single(e, `cas.b${bitsOf(access.element)}`, access, false),
   );
 }
@@ -74,10 +70,7 @@ function isReduction(op: OpOf<"atomic">): boolean {
 }
 
 function negated(e: Emitter, access: Access): Access {
-  return {
-    ...access,
-    values: access.values.map((value) => lowerUnary(e, "neg", access.element, value)),
-  };
+  return { ...access, value: lowerUnary(e, "neg", access.element, access.value) };
 }
 
 function operatorOf(name: string): "add" | "min" | "max" {
@@ -115,12 +108,12 @@ function elementOf(pointer: Value): Element {
 function atomics(
   cx: LowerContext,
   op: AtomicOp,
-  values: readonly Value[],
-  mask: Value | undefined,
   run: (e: Emitter, access: Access) => Operand,
 ): void {
   const e = cx.emitter;
-  const { pointer } = operandsOf(op);
+  const { pointer, value } = operandsOf(op);
+  const mask = op.name === "atomic" ? operandsOf(op).mask : undefined;
+  const expected = op.name === "atomic_cas" ? operandsOf(op).expected : undefined;
   const { layout } = pointer.type;
   const element = elementOf(pointer);
   const copies = layout === undefined ? scalarCopies(cx) : copyBits(layout);
@@ -144,7 +137,8 @@ function atomics(
     results[register] = run(e, {
       element,
       address: e.address(at(pointer, register)),
-      values: values.map((value) => at(value, register)),
+      expected: expected === undefined ? undefined : at(expected, register),
+      value: at(value, register),
       guard: predicate?.kind === "register" ? { register: predicate, negated: false } : undefined,
       scope,
     });
@@ -163,7 +157,8 @@ function cleared(e: Emitter, bank: Bank, guard: Guard): Register {
 }
 
 function single(e: Emitter, spelling: string, access: Access, isReduction: boolean): Operand {
-  const { element, address, values, guard, scope } = access;
+  const { element, address, expected, value, guard, scope } = access;
+  const values = expected === undefined ? [value] : [expected, value];
   if (isReduction) {
     e.emit(`red${scope}.${spelling}`, [address, ...values], guard);
     return int(0);
@@ -176,41 +171,31 @@ function single(e: Emitter, spelling: string, access: Access, isReduction: boole
 /** Reads, computes and swaps until no other thread has written in between. */
 function swapLoop(
   e: Emitter,
-  access: Access,
-  compute: (old: Operand, value: Operand) => Operand,
+  { element, address, guard, scope }: Access,
+  compute: (old: Operand) => Operand,
 ): Operand {
-  const { element, address, values: [value], guard, scope } = access;
   const bits = bitsOf(element);
   const bank = bankOf(element);
   const spaces = scope.split(".").slice(2).join(".");
-  let old: Register | undefined;
-  let again: Register | undefined;
-  const attempt = e.nested("loop", () => {
-    old = e.register(bank);
-    const next = e.inRegister(compute(old, must(value, "value of an atomic")), bank);
-    const found = e.register(bank);
-    e.emit(`atom${scope}.cas.b${bits}`, [found, address, old, next]);
-    again = e.register("pred");
-    e.emit(`setp.ne.b${bits}`, [again, found, old]);
-    e.emit(`mov.b${bits}`, [old, found]);
+  return threadLoop(e, {
+    bank,
+    enter: (result, end) => {
+      if (guard !== undefined) {
+        e.emit(`mov.b${bits}`, [result, int(0)]);
+        e.emit("bra", [end], { ...guard, negated: true });
+      }
+      e.emit(`ld.relaxed.${spaces}.b${bits}`, [result, address]);
+    },
+    iterate: (old) => {
+      const next = e.inRegister(compute(old), bank);
+      const found = e.register(bank);
+      e.emit(`atom${scope}.cas.b${bits}`, [found, address, old, next]);
+      const again = e.register("pred");
+      e.emit(`setp.ne.b${bits}`, [again, found, old]);
+      e.emit(`mov.b${bits}`, [old, found]);
+      return again;
+    },
   });
-  const result = must(old, "result");
-  e.settle([result]);
-  const [start, end] = [e.newLabel(), e.newLabel()];
-  if (guard !== undefined) {
-    e.emit(`mov.b${bits}`, [result, int(0)]);
-    e.emit("bra", [{ kind: "symbol", name: end }], { ...guard, negated: true });
-  }
-  e.emit(`ld.relaxed.${spaces}.b${bits}`, [result, address]);
-  e.label(start);
-  e.append(attempt);
-  e.emit("bra", [{ kind: "symbol", name: start }], {
-    register: must(again, "condition"),
-    negated: false,
-  });
-  e.label(end);
-  e.emit("bar.warp.sync", [int(0xffffffffn)]);
-  return result;
 }
 
 /** Gives every thread the results of its elements; leaves words of shared memory read in `results`. */

@@ -7,12 +7,12 @@ import type { OpOf, Value } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
 import { isLookup } from "../../ir/table.ts";
 import { type Element, isPointer, pointeeBytes } from "../../ir/types.ts";
-import { bug, must } from "../../support/bug.ts";
+import { bug } from "../../support/bug.ts";
 import { zip } from "../../support/zip.ts";
 import { query } from "../../targets.ts";
-import type { LowerContext } from "../context.ts";
+import type { LowerContext, Lowered } from "../context.ts";
 import { ownerPredicate, scalarCopies } from "../addresses.ts";
-import { lowered } from "../values.ts";
+import { lowered, ofRegister } from "../values.ts";
 import { copyBits } from "../../linear/threads.ts";
 import { accessShape, packAccess, type Ref, unpackAccess, vectorOf, whole } from "../element.ts";
 import { type Emitter, int, type Scope } from "../emitter.ts";
@@ -35,10 +35,22 @@ function guardOf(predicate: Operand | undefined): Instruction["guard"] {
   return { register: predicate, negated: false };
 }
 
-/** A predicate operand as a guard; constants decide now. */
-function maskGuard(e: Emitter, mask: Operand): "always" | "never" | Operand {
-  if (mask.kind === "integer") return mask.value === 0n ? "never" : "always";
-  return e.inRegister(mask, "pred");
+/** When an access happens, by the mask of its first element; constants decide now. */
+function guardAt(
+  cx: LowerContext,
+  mask: Value | undefined,
+  register: number,
+): "always" | "never" | Operand {
+  if (mask === undefined) return "always";
+  const operand = whole(cx.emitter, lowered(cx, mask)(register), "bool");
+  if (operand.kind === "integer") return operand.value === 0n ? "never" : "always";
+  return cx.emitter.inRegister(operand, "pred");
+}
+
+/** The pointer to an element. */
+function pointerAt(cx: LowerContext, pointer: Value, register: number): Operand {
+  const { element } = pointer.type;
+  return cx.emitter.inRegister(whole(cx.emitter, lowered(cx, pointer)(register), element), "b64");
 }
 
 /** In PTX's order, whatever the source's: operators, then eviction priorities. */
@@ -152,9 +164,7 @@ export function lowerLoad(
   const load = (group: AccessGroup): readonly Ref[] => {
     const [first] = group;
     const shape = accessShape(size, group.length);
-    const guard = mask === undefined
-      ? "always"
-      : maskGuard(e, whole(e, lowered(cx, mask)(first), "bool"));
+    const guard = guardAt(cx, mask, first);
     const results: Register[] = Array.from({ length: shape.count }, () => e.register(shape.bank));
     cx.loaded.registers += shape.count * (shape.bank === "b64" ? 2 : 1);
     if (guard !== "always") {
@@ -166,10 +176,7 @@ export function lowerLoad(
       }
     }
     if (guard !== "never") {
-      const start = e.inRegister(
-        whole(e, lowered(cx, pointer)(first), pointer.type.element),
-        "b64",
-      );
+      const start = pointerAt(cx, pointer, first);
       const { spelling, address } = isLookup(op)
         ? lookUp(e, start, shape, isUniform(pointer, axisInfo(pointer)))
         : {
@@ -189,7 +196,7 @@ export function lowerLoad(
     }
     return unpackAccess(e, results, element, group.length);
   };
-  const elements: (() => Ref)[] = [];
+  const elements: Lowered[] = [];
   for (const group of accessGroups(op, axisInfo)) {
     const early = isLate(e, op) ? undefined : load(group);
     let late: { readonly scope: Scope; readonly refs: readonly Ref[] } | undefined;
@@ -198,12 +205,12 @@ export function lowerLoad(
       if (late === undefined || !late.scope.open) late = { scope: e.scope, refs: load(group) };
       return late.refs;
     };
-    group.forEach((register, i) => elements[register] = () => must(refs()[i], "loaded element"));
+    group.forEach((register, i) => elements[register] = () => ofRegister(refs(), i));
   }
   const free = pointer.type.layout === undefined ? 0 : freeMask(pointer.type.layout.register);
   const result = resultOf(op);
   // Narrow scalars and lone elements are extended once; parts of words stay parts.
-  cx.values.set(result, (register) => must(elements[register & ~free], "loaded element")());
+  cx.values.set(result, (register) => ofRegister(elements, register & ~free)(register));
 }
 
 export function lowerStore(
@@ -220,15 +227,11 @@ export function lowerStore(
   const owner = ownerPredicate(cx, copies);
   for (const group of accessGroups(op, axisInfo)) {
     const [first] = group;
-    const masked = mask === undefined
-      ? "always"
-      : maskGuard(e, whole(e, lowered(cx, mask)(first), "bool"));
+    const masked = guardAt(cx, mask, first);
     if (masked === "never") continue;
     const shape = accessShape(pointeeBytes(pointer), group.length);
     const registers = packAccess(e, group.map((r) => lowered(cx, value)(r)), element);
-    const address = e.address(
-      e.inRegister(whole(e, lowered(cx, pointer)(first), pointer.type.element), "b64"),
-    );
+    const address = e.address(pointerAt(cx, pointer, first));
     e.emit(
       accessSpelling(op, "st", shape),
       [address, vectorOf(registers)],
@@ -252,13 +255,9 @@ export function lowerPrefetch(
   const owner = ownerPredicate(cx, copies);
   for (const group of accessGroups(op, axisInfo)) {
     const [first] = group;
-    const masked = mask === undefined
-      ? "always"
-      : maskGuard(e, whole(e, lowered(cx, mask)(first), "bool"));
+    const masked = guardAt(cx, mask, first);
     if (masked === "never") continue;
-    const address = e.address(
-      e.inRegister(whole(e, lowered(cx, pointer)(first), pointer.type.element), "b64"),
-    );
+    const address = e.address(pointerAt(cx, pointer, first));
     e.emit("prefetch.global.L2", [address], guardOf(bothHold(e, masked, owner)));
   }
 }

@@ -13,8 +13,13 @@ export function beginExchange(cx: LowerContext, op: OpOf<ExchangeOp>): Operand {
   const e = cx.emitter;
   if (op.attrs.barrier === true) programBarrier(cx);
   const start = sharedStart(cx);
-  const address = must(op.attrs.address, "address of an exchange");
+  const address = exchangeAddress(op);
   return address === 0 ? start : e.add("b32", start, int(address));
+}
+
+/** Bytes from there to what an exchange has: the last pass of scheduling has assigned it. */
+export function exchangeAddress(op: OpOf<ExchangeOp>): number {
+  return must(op.attrs.address, "address of an exchange");
 }
 
 /** Where a block's shared memory begins. */

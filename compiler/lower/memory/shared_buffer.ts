@@ -2,10 +2,11 @@
 import type { Operand } from "../../ptx/func.ts";
 import type { OpOf, Value } from "../../ir/func.ts";
 import { madeBy, operandsOf, resultOf } from "../../ir/op.ts";
+import type { AttrsOf } from "../../ir/ops.ts";
 import { bytesOf, pointeeBytes } from "../../ir/types.ts";
 import { matrixAccess } from "../../layout/conversion.ts";
-import { axisShifts, type LinearLayout, moveShape } from "../../linear/linear.ts";
-import { must } from "../../support/bug.ts";
+import { axisShifts, type LinearLayout, moveShape, ofAxis } from "../../linear/linear.ts";
+import { bug } from "../../support/bug.ts";
 import type { LowerContext } from "../context.ts";
 import { ownerPredicate } from "../addresses.ts";
 import { emitDeferred, lowered } from "../values.ts";
@@ -18,25 +19,27 @@ import type { AxisFacts } from "../../tile/axis.ts";
 import { startOfArea } from "./shared.ts";
 import { readSharedTile, sharedSide, type SharedTile, writeSharedTile } from "./shared_tile.ts";
 
+/** Slots and place of a buffer, which the last pass of scheduling has assigned. */
+export function bufferOf(buffer: Value): AttrsOf<"shared_buffer"> & { readonly address: number } {
+  const attrs = madeBy(buffer, "shared_buffer")?.attrs ?? bug("a buffer that is a parameter");
+  return { ...attrs, address: attrs.address ?? bug("a buffer without an address") };
+}
+
 /** A slot of a buffer. */
 export function slotOf(
   cx: LowerContext,
   operands: { readonly buffer: Value; readonly slot?: Value },
 ): SharedTile {
   const { element, shared } = operands.buffer.type;
-  const { offset, slot_bytes, address } =
-    must(madeBy(operands.buffer, "shared_buffer"), "buffer").attrs;
+  const { offset, slot_bytes, address } = bufferOf(operands.buffer);
   const e = cx.emitter;
   const slot = operands.slot === undefined
     ? int(0)
     : whole(e, lowered(cx, operands.slot)(0), "int32");
   return {
-    plan: must(shared, "layout of a buffer"),
+    plan: shared ?? bug("a buffer without a layout"),
     element,
-    start: () => {
-      const area = must(address, "address of a buffer") - offset;
-      return e.add("b32", startOfArea(e, area), int(offset));
-    },
+    start: () => e.add("b32", startOfArea(e, address - offset), int(offset)),
     slot: e.mul("b32", slot, int(slot_bytes)),
   };
 }
@@ -158,8 +161,7 @@ export function lowerLocalLoadSlice(cx: LowerContext, op: OpOf<"local_load_slice
   const { shape } = operandsOf(op).buffer.type;
   const part = layoutOf(resultOf(op));
   const axis = shape.findIndex((extent, d) => extent !== part.shape[d]);
-  const origin = (op.attrs.slice * must(part.shape[axis], "extent of a slice")) <<
-    must(axisShifts(shape)[axis], "axis of a buffer");
+  const origin = (op.attrs.slice * ofAxis(part.shape, axis)) << ofAxis(axisShifts(shape), axis);
   const layout = moveShape(part, shape);
   const read = readSharedTile(cx, layout, { ...loadedSlot(cx, op, layout), origin });
   cx.deferred.push(...read.loads);

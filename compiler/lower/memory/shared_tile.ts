@@ -9,11 +9,12 @@ import { type MatrixAccess, offsetBases, type SharedPlan } from "../../layout/co
 import { freeMask, type LinearLayout } from "../../linear/linear.ts";
 import { solve, spaceOf } from "../../linear/f2.ts";
 import { bytesOf, type Element } from "../../ir/types.ts";
-import { bug, must } from "../../support/bug.ts";
+import { bug } from "../../support/bug.ts";
 import type { LowerContext, Lowered } from "../context.ts";
 import { atRegister, ownerPredicate } from "../addresses.ts";
 import { blockCopyBits } from "../../linear/threads.ts";
 import { accessShape, packAccess, type Ref, unpackAccess, vectorOf } from "../element.ts";
+import { byRegister } from "../values.ts";
 
 /** Addresses of elements, and how they are read. */
 export type AccessPlan = Pick<SharedPlan, "columns" | "vectorBits" | "matrices">;
@@ -124,21 +125,19 @@ export function readSharedTile(cx: LowerContext, layout: LinearLayout, at: Share
     ? matrixLoads(cx, layout, at, matrices)
     : vectorLoads(cx, layout, at);
   const free = freeMask(layout.register);
-  const groupOf = new Map(groups.flatMap((group, i) => group.map((register) => [register, i])));
-  const refs = new Map<number, Ref>();
-  const loadGroup = (index: number): void => {
-    const group = must(groups[index], "group of registers");
-    if (refs.has(group[0])) return;
-    for (const [ref, register] of zip(load(group), group)) refs.set(register, ref);
-  };
+  const loads = groups.map((group) => {
+    let loaded: Lowered | undefined;
+    return () => loaded ??= byRegister(zip(group, load(group)));
+  });
+  const loadOf = byRegister(
+    zip(groups, loads).flatMap(([group, load]) =>
+      group.map((register) => [register, load] as const)
+    ),
+  );
   return {
-    values: (register) => {
-      const owned = register & ~free;
-      loadGroup(must(groupOf.get(owned), "group of a register"));
-      return must(refs.get(owned), "element of a shared tile");
-    },
-    loads: groups.map((_, index) => () => loadGroup(index)),
-    finish: () => groups.forEach((_, index) => loadGroup(index)),
+    values: (register) => loadOf(register & ~free)()(register & ~free),
+    loads,
+    finish: () => loads.forEach((load) => load()),
   };
 }
 
@@ -190,10 +189,9 @@ function matrixSide(
     (solve(space, basis) ?? bug("element outside of the buffer")) * bytes;
   const origin = originOffset(at);
   const word = Array.from({ length: wordBits }, (_, bit) => bit);
-  const matrix = layout.register.flatMap((basis, bit) =>
-    bit >= wordBits && basis !== 0 ? [bit] : []
-  ).slice(0, MATRIX_BITS);
-  const lanes = [...rows, ...matrix.map((bit) => must(layout.register[bit], "register"))];
+  const matrix = [...layout.register.entries()]
+    .filter(([bit, basis]) => bit >= wordBits && basis !== 0).slice(0, MATRIX_BITS);
+  const lanes = [...rows, ...matrix.map(([, basis]) => basis)];
   const bases = {
     register: layout.register.map(offset),
     thread: [...[0, 1, 2, 3, 4].map((i) => offset(lanes[i] ?? 0)), ...layout.warp.map(offset)],
@@ -201,7 +199,7 @@ function matrixSide(
   const start = at.start();
   const count = 1 << matrix.length;
   return {
-    groups: groupRegisters(layout, [...word, ...matrix]),
+    groups: groupRegisters(layout, [...word, ...matrix.map(([bit]) => bit)]),
     count,
     suffix: `.sync.aligned.m8n8.x${count}${transposed ? ".trans" : ""}.shared.b16`,
     address: (register) => {

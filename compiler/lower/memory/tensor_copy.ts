@@ -2,10 +2,11 @@
  * Tensor copies (TMA) into slots of shared memory, and the barriers that say when they are there. Source: PTX ISA 9.0, 9.7.9.25.5 and 9.7.13.15.
  */
 import type { Func, OpOf, Region, Value } from "../../ir/func.ts";
-import { madeBy, operandsOf, regionsOf } from "../../ir/op.ts";
+import { operandsOf, regionsOf } from "../../ir/op.ts";
 import { bytesOf } from "../../ir/types.ts";
 import { walkOps } from "../../ir/walk.ts";
 import { GROUP_WARPS, groupBox } from "../../layout/warp_group.ts";
+import { ofAxis } from "../../linear/linear.ts";
 import type { Operand, PtxParam } from "../../ptx/func.ts";
 import { must } from "../../support/bug.ts";
 import { zip } from "../../support/zip.ts";
@@ -14,7 +15,7 @@ import { whereTrue } from "../calls/calls.ts";
 import type { LowerContext } from "../context.ts";
 import { whole } from "../element.ts";
 import { int, isInteger } from "../emitter.ts";
-import { slotAddress } from "./shared_buffer.ts";
+import { bufferOf, slotAddress } from "./shared_buffer.ts";
 import { emitDeferred, lowered } from "../values.ts";
 
 /** The parameter by value of a tensor map, after those of the kernel (PTX ISA 9.0, 5.5.8). */
@@ -78,9 +79,14 @@ function fetchMaps(cx: LowerContext, region: Region, isOne: Operand): void {
   }
 }
 
+/** The map of a copy: the verifier sees to it that the function has one. */
+const mapOf = ({ maps }: LowerContext, index: number): LowerContext["maps"][number] =>
+  must(maps[index], "tensor map");
+
 /** The generic address of a tensor map. */
-function mapAt({ emitter: e, maps }: LowerContext, index: number): Operand {
-  const { symbol } = must(maps[index], "tensor map");
+function mapAt(cx: LowerContext, index: number): Operand {
+  const { symbol } = mapOf(cx, index);
+  const e = cx.emitter;
   return e.pure("cvta.param.u64", "b64", [
     e.pure("mov.b64", "b64", [{ kind: "symbol", name: symbol }]),
   ]);
@@ -126,7 +132,7 @@ export function lowerMbarrierArrive(cx: LowerContext, op: OpOf<"mbarrier_arrive"
 
 /** The addresses of the barriers of all slots. */
 function barriersAt(cx: LowerContext, barriers: Value): Operand[] {
-  const { slots, slot_bytes } = must(madeBy(barriers, "shared_buffer"), "buffer").attrs;
+  const { slots, slot_bytes } = bufferOf(barriers);
   const e = cx.emitter;
   const first = slotAddress(cx, barriers);
   return Array.from(
@@ -194,7 +200,7 @@ export function lowerBulkCopy(cx: LowerContext, op: OpOf<"bulk_copy">): void {
 export function lowerTensorCopy(cx: LowerContext, op: OpOf<"tensor_copy">): void {
   const e = cx.emitter;
   const { buffer, barriers, slot, coordinates } = operandsOf(op);
-  const { axes } = must(cx.maps[op.attrs.map], "tensor map");
+  const { axes } = mapOf(cx, op.attrs.map);
   const map = mapAt(cx, op.attrs.map);
   const start = slotAddress(cx, buffer, slot);
   const barrier = e.address(slotAddress(cx, barriers, slot));
@@ -202,9 +208,8 @@ export function lowerTensorCopy(cx: LowerContext, op: OpOf<"tensor_copy">): void
   const bytes = extents.reduce((product, extent) => product * extent, 1) *
     bytesOf(buffer.type.element);
   origins.forEach((origin, i) => {
-    const at = coordinates.map((coordinate, axis) => {
-      const { tile } = must(axes[axis], "axis of a tensor map");
-      const step = tile === undefined ? 0 : must(origin[tile], "axis of a tile");
+    const at = zip(coordinates, axes).map(([coordinate, { tile }]) => {
+      const step = tile === undefined ? 0 : ofAxis(origin, tile);
       return e.inRegister(e.add("b32", scalar(cx, coordinate), int(step)), "b32");
     });
     e.emit(

@@ -2,11 +2,10 @@
 import type { Func, OpOf } from "../../ir/func.ts";
 import { walkOps } from "../../ir/walk.ts";
 import { crossesBlocks } from "../../layout/exchanges.ts";
-import { must } from "../../support/bug.ts";
 import { threadInBlock } from "../addresses.ts";
 import type { LowerContext } from "../context.ts";
 import { int } from "../emitter.ts";
-import { sharedStart } from "../memory/shared.ts";
+import { exchangeAddress, sharedStart } from "../memory/shared.ts";
 
 /**
  * Makes a barrier for each such reduction and says that the block is there. A block waits for that before it sends to another
@@ -22,7 +21,7 @@ export function beginTogether(cx: LowerContext, func: Func): void {
   const isFirst = e.pure("setp.eq.s32", "pred", [threadInBlock(cx), int(0)]);
   const guard = isFirst.kind === "register" ? { register: isFirst, negated: false } : undefined;
   for (const op of reductions) {
-    const address = BigInt(must(op.attrs.address, "address of an exchange"));
+    const address = BigInt(exchangeAddress(op));
     e.emit("mbarrier.init.shared::cta.b64", [e.address(sharedStart(cx), address), int(1)], guard);
     if (op.attrs.barrier !== true) continue;
     // It is done several times, at phases of either parity.

@@ -1,5 +1,4 @@
 /** Combines the accumulators of a thread's registers, and those of the lanes of a warp. */
-import { must } from "../../support/bug.ts";
 import { zip } from "../../support/zip.ts";
 import type { Accumulator, Combiner } from "./combine.ts";
 import type { LowerContext } from "../context.ts";
@@ -18,16 +17,17 @@ export function foldRegisters(
   bits: readonly number[],
   start: (register: number) => Accumulator,
 ): Accumulator {
-  const fold = (count: number, register: number): Accumulator => {
-    if (count === 0) return start(register);
-    const bit = must(bits[count - 1], "register bit");
+  const fold = (bits: readonly number[], register: number): Accumulator => {
+    const last = bits.at(-1);
+    if (last === undefined) return start(register);
+    const others = bits.slice(0, -1);
     return combiner.combine(
       cx.emitter,
-      fold(count - 1, register),
-      fold(count - 1, register | (1 << bit)),
+      fold(others, register),
+      fold(others, register | (1 << last)),
     );
   };
-  return fold(bits.length, 0);
+  return fold(bits, 0);
 }
 
 /** Combines the accumulators of the lanes whose numbers differ in `bits`; all of them get the result. */
@@ -38,9 +38,11 @@ export function foldLanes(
   sum: Accumulator,
 ): Accumulator {
   const e = cx.emitter;
-  if (bits.length === 5 && combiner.redux !== undefined && e.target.redux) {
+  const [word] = sum;
+  // All lanes, of what has one word.
+  if (bits.length === 5 && combiner.redux !== undefined && word !== undefined && e.target.redux) {
     const result = e.register("b32");
-    const value = e.inRegister(must(sum[0], "word"), "b32");
+    const value = e.inRegister(word, "b32");
     e.emit(`redux.sync.${combiner.redux}`, [result, value, int(0xffffffffn)]);
     return [result];
   }

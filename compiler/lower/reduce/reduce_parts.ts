@@ -11,7 +11,6 @@ import { BARRIER_ROOM } from "../../layout/exchanges.ts";
 import { countWithout, reducedLayout } from "../../layout/reduce.ts";
 import { freeMask, type LinearLayout } from "../../linear/linear.ts";
 import { blockThreadBases, threadBases } from "../../linear/threads.ts";
-import { must } from "../../support/bug.ts";
 import { zip } from "../../support/zip.ts";
 import type { Instruction, Operand } from "../../ptx/func.ts";
 import { atRegister, ownerPredicate, threadInBlock } from "../addresses.ts";
@@ -19,6 +18,8 @@ import type { Accumulator, Combiner } from "./combine.ts";
 import type { LowerContext } from "../context.ts";
 import { int } from "../emitter.ts";
 import type { WordBank } from "../convert/words.ts";
+import { vectorOf } from "../element.ts";
+import { ofRegister } from "../values.ts";
 import { foldLanes, foldRegisters, scatterBits } from "./fold.ts";
 import { beginExchange, meet, programBarrier, toBlock } from "../memory/shared.ts";
 
@@ -31,23 +32,23 @@ export interface Parts {
   readonly blocks: readonly number[];
 }
 
-/** Parts in shared memory: for each part, a word of each element, and then the next word. */
-type Places = (word: number, thread: readonly number[], register: number, part?: number) => {
+/** Where a word of the parts is in shared memory: for each part, the word of each element, and then the next word. */
+type Places = (thread: readonly number[], register: number, part?: number) => {
   /** What the thread contributes to the address. */
   readonly base: Operand;
   readonly offset: number;
 };
 
+/** One for each word. */
 function placesOf(
   cx: LowerContext,
   { banks }: Combiner,
   { layout, axis, warps, blocks }: Parts,
-): Places {
+): Places[] {
   const reduced = reducedLayout(layout, axis);
   const elements = countWithout(layout.shape, axis);
   const sizes = banks.map(bytesOf);
-  return (word, thread, register, part = 0) => {
-    const size = must(sizes[word], "size of a word");
+  return sizes.map((size, word) => (thread, register, part = 0) => {
     const before = sizes.slice(0, word).reduce((a, b) => a + b, 0) <<
       (warps.length + blocks.length);
     const scaled = (bases: readonly number[]): number[] => bases.map((basis) => basis * size);
@@ -56,7 +57,7 @@ function placesOf(
       thread: scaled(thread),
     }, register);
     return { base, offset: elements * (before + part * size) + constant };
-  };
+  });
 }
 
 const bytesOf = (bank: WordBank): number => bank === "b64" ? 8 : 4;
@@ -74,8 +75,8 @@ export function foldWarps(
   const places = placesOf(cx, combiner, parts);
   const thread = blockThreadBases(sentTo(parts));
   const guard = ownerGuard(cx, freeMask(thread));
-  eachWord(combiner, sums, ({ value, bank, word, register }) => {
-    const { base, offset } = places(word, thread, register);
+  eachWord(combiner, places, sums, ({ value, bank, place, register }) => {
+    const { base, offset } = place(thread, register);
     const address = e.address(e.add("b32", start, base), BigInt(offset));
     e.emit(`st.shared.${bank}`, [address, e.inRegister(value, bank)], guard);
   });
@@ -114,8 +115,8 @@ export function foldBlocks(
     const { base, constant } = atRegister(cx, { register: [], thread: byThread }, 0, turn);
     const rank = e.inRegister(e.add("b32", base, int(constant)), "b32");
     const [toBarrier, to] = [toBlock(cx, barrier, rank), toBlock(cx, start, rank)];
-    eachWord(combiner, sums, ({ value, bank, word, register }) => {
-      const { base, offset } = places(word, thread, register);
+    eachWord(combiner, places, sums, ({ value, bank, place, register }) => {
+      const { base, offset } = place(thread, register);
       e.emit(`st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.${bank}`, [
         e.address(e.add("b32", to, base), BigInt(offset)),
         e.inRegister(value, bank),
@@ -204,7 +205,7 @@ function readParts(
   { layout, axis, lanes, warps, blocks }: Parts,
   count: number,
   start: Operand,
-  places: Places,
+  places: readonly Places[],
 ): Accumulator[] {
   const e = cx.emitter;
   const elements = countWithout(layout.shape, axis);
@@ -222,16 +223,16 @@ function readParts(
   const own = Array.from({ length: bits }, (_, bit) => bit)
     .filter((bit) => bit < low || bit >= low + reading.length);
   return Array.from({ length: count }, (_, register) => {
-    const words = combiner.banks.map((bank, word) => {
+    const words = zip(combiner.banks, places).map(([bank, place]) => {
       const loaded = Array.from({ length: 1 << own.length }, () => e.register(bank));
       // Parts of one element lie side by side.
       const size = elements > 1 ? 1 : Math.min(loaded.length, 16 / bytesOf(bank));
       for (let first = 0; first < loaded.length; first += size) {
-        const { base, offset } = places(word, thread, register, scatterBits(own, first));
+        const { base, offset } = place(thread, register, scatterBits(own, first));
         const address = e.address(e.add("b32", start, base), BigInt(offset));
         const into = loaded.slice(first, first + size);
-        if (size === 1) e.emit(`ld.shared.${bank}`, [must(into[0], "word"), address]);
-        else e.emit(`ld.shared.v${size}.${bank}`, [{ kind: "vector", elements: into }, address]);
+        const vector = size === 1 ? "" : `.v${size}`;
+        e.emit(`ld.shared${vector}.${bank}`, [vectorOf(into), address]);
       }
       return loaded;
     });
@@ -239,7 +240,7 @@ function readParts(
       cx,
       combiner,
       own.map((_, i) => i),
-      (at) => words.map((loaded) => must(loaded[at], "part")),
+      (at) => words.map((loaded) => ofRegister(loaded, at)),
     );
     return foldLanes(cx, combiner, reading, sum);
   });
@@ -248,17 +249,20 @@ function readParts(
 interface Word {
   readonly value: Operand;
   readonly bank: WordBank;
-  readonly word: number;
+  readonly place: Places;
   readonly register: number;
 }
 
 function eachWord(
   { banks }: Combiner,
+  places: readonly Places[],
   sums: readonly Accumulator[],
   visit: (word: Word) => void,
 ): void {
   sums.forEach((sum, register) =>
-    zip(sum, banks).forEach(([value, bank], word) => visit({ value, bank, word, register }))
+    zip(sum, zip(banks, places)).forEach(([value, [bank, place]]) =>
+      visit({ value, bank, place, register })
+    )
   );
 }
 

@@ -10,7 +10,7 @@ import type { Operand } from "../../ptx/func.ts";
 import type { OpOf } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
 import { type AxisBit, axisBits } from "../../layout/reduce.ts";
-import { bug, must } from "../../support/bug.ts";
+import { bug } from "../../support/bug.ts";
 import { zip } from "../../support/zip.ts";
 import { type Accumulator, type Combiner, combinerOf } from "./combine.ts";
 import type { LowerContext } from "../context.ts";
@@ -20,7 +20,7 @@ import { int } from "../emitter.ts";
 import { fromLane } from "./fold.ts";
 import { startAt } from "./reduce.ts";
 import { beginExchange, programBarrier } from "../memory/shared.ts";
-import { setElements } from "../values.ts";
+import { byRegister, ofRegister, setElements } from "../values.ts";
 
 /** What each register holds at some step. */
 interface State {
@@ -66,11 +66,11 @@ type Step = (scan: Scan, bit: number, state: State) => State;
 
 const STEPS: Readonly<Record<AxisBit["input"], Step>> = {
   register: ({ cx, combiner }, bit, { prefixes, blocks }) => {
-    const block = (register: number): Accumulator => must(blocks[register], "block of a scan");
-    const both = blocks.map((_, register) =>
-      register & (1 << bit)
-        ? undefined
-        : combiner.combine(cx.emitter, block(register), block(register | (1 << bit)))
+    const block = (register: number): Accumulator => ofRegister(blocks, register);
+    const both = byRegister(
+      [...blocks.entries()].filter(([register]) => (register & (1 << bit)) === 0).map((
+        [register, lower],
+      ) => [register, combiner.combine(cx.emitter, lower, block(register | (1 << bit)))] as const),
     );
     return {
       prefixes: prefixes.map((prefix, register) =>
@@ -78,7 +78,7 @@ const STEPS: Readonly<Record<AxisBit["input"], Step>> = {
           ? combiner.combine(cx.emitter, block(register & ~(1 << bit)), prefix)
           : prefix
       ),
-      blocks: blocks.map((_, register) => must(both[register & ~(1 << bit)], "both blocks")),
+      blocks: blocks.map((_, register) => both(register & ~(1 << bit))),
     };
   },
   lane: ({ cx, combiner }, bit, state) => {
@@ -122,12 +122,11 @@ function meet(
     zip(zip(yes, no), combiner.banks).map(([[a, b], bank]) =>
       e.pure(`selp.${bank}`, bank, [a, b, upper])
     );
-  const other = (register: number): Accumulator => must(others[register], "block of a neighbour");
   return {
-    prefixes: prefixes.map((prefix, register) =>
-      choose(combiner.combine(e, other(register), prefix), prefix)
+    prefixes: zip(prefixes, others).map(([prefix, other]) =>
+      choose(combiner.combine(e, other, prefix), prefix)
     ),
-    blocks: blocks.map((block, register) => combiner.combine(e, block, other(register))),
+    blocks: zip(blocks, others).map(([block, other]) => combiner.combine(e, block, other)),
   };
 }
 
@@ -142,30 +141,35 @@ function fromWarp(
   const distinct = [...new Set(blocks)];
   const sizes = combiner.banks.map((bank) => bank === "b64" ? 8 : 4);
   const row = threads * sizes.reduce((a, b) => a + b, 0);
+  const words = combiner.banks.map((bank, i) => ({
+    bank,
+    size: bank === "b64" ? 8 : 4,
+    before: threads * sizes.slice(0, i).reduce((a, b) => a + b, 0),
+  }));
   const start = begin();
   const other = e.pure("xor.b32", "b32", [threadInBlock(cx), int(32 * mask)]);
-  const addressOf = (thread: Operand, index: number, word: number): Operand => {
-    const size = must(sizes[word], "size of a word");
-    const before = threads * sizes.slice(0, word).reduce((a, b) => a + b, 0);
-    return {
-      kind: "address",
-      base: e.add("b32", start, e.mul("b32", thread, int(size))),
-      offset: BigInt(index * row + before),
-    };
-  };
+  const addressOf = (
+    thread: Operand,
+    index: number,
+    { size, before }: (typeof words)[number],
+  ): Operand => ({
+    kind: "address",
+    base: e.add("b32", start, e.mul("b32", thread, int(size))),
+    offset: BigInt(index * row + before),
+  });
   distinct.forEach((block, index) =>
-    zip(block, combiner.banks).forEach(([word, bank], i) => {
-      e.emit(`st.shared.${bank}`, [
-        addressOf(threadInBlock(cx), index, i),
-        e.inRegister(word, bank),
+    zip(block, words).forEach(([value, word]) => {
+      e.emit(`st.shared.${word.bank}`, [
+        addressOf(threadInBlock(cx), index, word),
+        e.inRegister(value, word.bank),
       ]);
     })
   );
   programBarrier(cx);
   return shared(blocks, (block) =>
-    combiner.banks.map((bank, i) => {
-      const result = e.register(bank);
-      e.emit(`ld.shared.${bank}`, [result, addressOf(other, distinct.indexOf(block), i)]);
+    words.map((word) => {
+      const result = e.register(word.bank);
+      e.emit(`ld.shared.${word.bank}`, [result, addressOf(other, distinct.indexOf(block), word)]);
       return result;
     }));
 }

@@ -23,8 +23,8 @@ import type { Op, Value } from "../../ir/func.ts";
 import { must } from "../../support/bug.ts";
 import { copyLoop, pick } from "./beside_loop.ts";
 import type { ScheduleBuilder } from "../builder.ts";
-import { type GroupDot, startGroupDot } from "./group_dot.ts";
-import { BUSY, isBoxed, type MixedOperand } from "./mixed_loop.ts";
+import type { GroupDot } from "./group_dot.ts";
+import { BUSY, isBoxed, type MixedOperand, startMixedDot } from "./mixed_loop.ts";
 import {
   type AddressState,
   copyIteration,
@@ -75,11 +75,7 @@ export function pipelineMixedBeside(
     },
     copy: gather,
     multiply: (build, { from, parity, to }, iteration) => {
-      build.effect("wait_group", [], { pending: plan.slots - BUSY - 1 });
-      build.effect("async_proxy_fence", []);
-      build.effect("mbarrier_wait", [full, from, parity]);
-      build.barrier();
-      startGroupDot(build, plan, group, from);
+      startMixedDot(build, plan, group, full, { slot: from, parity });
       const next = gather(build, iteration, to);
       build.effect("wait_dots", [], { pending: 1 });
       build.effect("mbarrier_arrive", [empty, from]);

@@ -22,6 +22,7 @@ import type { Target } from "../../targets.ts";
 import type { ScheduleBuilder } from "../builder.ts";
 import { type GroupDot, groupDotOf, startGroupDot } from "./group_dot.ts";
 import { addressesOf, type Iteration, type Plan } from "../pipeline/prefetch.ts";
+import type { Position } from "./ring_position.ts";
 import { pipelineRing } from "./slot_ring.ts";
 import type { LoadedOperand } from "../staged_operand.ts";
 import { setBoxes, startBoxes, type TensorOperand } from "./tensor_loop.ts";
@@ -57,17 +58,28 @@ export function pipelineMixedDot(
     busy: BUSY,
     copy: (build, iteration, slot) => copyBoth(plan, build, iteration, slot, barriers),
     multiply: (build, { from, parity, to }, iteration) => {
-      build.effect("wait_group", [], { pending: plan.slots - BUSY - 1 });
-      build.effect("async_proxy_fence", []);
-      build.effect("mbarrier_wait", [barriers, from, parity]);
-      build.barrier();
-      startGroupDot(build, plan, group, from);
+      startMixedDot(build, plan, group, barriers, { slot: from, parity });
       const next = copyBoth(plan, build, iteration, to, barriers);
       build.effect("wait_dots", [], { pending: 1 });
       return next;
     },
     finish: (build) => build.waitGroup(0),
   });
+}
+
+/** Starts the dot of a slot when both of its operands are there. */
+export function startMixedDot(
+  build: ScheduleBuilder,
+  plan: Plan,
+  group: GroupDot<MixedOperand>,
+  full: Value,
+  { slot, parity }: Position,
+): void {
+  build.effect("wait_group", [], { pending: plan.slots - BUSY - 1 });
+  build.effect("async_proxy_fence", []);
+  build.effect("mbarrier_wait", [full, slot, parity]);
+  build.barrier();
+  startGroupDot(build, plan, group, slot);
 }
 
 /**

@@ -25,13 +25,7 @@ import { must } from "../../support/bug.ts";
 import type { Target } from "../../targets.ts";
 import { ScheduleBuilder } from "../builder.ts";
 import { finishGroupDot, type GroupDot, groupDotOf, startGroupDot } from "./group_dot.ts";
-import {
-  carry,
-  copyIteration,
-  copyPrologue,
-  type Iteration,
-  type Plan,
-} from "../pipeline/prefetch.ts";
+import { carry, copyIteration, copyPrologue, type Plan } from "../pipeline/prefetch.ts";
 import type { LoadedOperand } from "../staged_operand.ts";
 
 /** Slots with which one dot is under way, one waits, and the copies for one more are on their way. */
@@ -100,9 +94,11 @@ export function pipelineGroupDot(plan: Plan, group: GroupDot<LoadedOperand>): Op
     build.effect("async_proxy_fence", []);
     build.barrier();
     const iteration = { state, runs: must(runs, "test") };
-    const next = isApart(group.dot)
-      ? copyWithDot(build, plan, group, iteration, { from, to })
-      : copyAfterDot(build, plan, group, iteration, { from, to });
+    startGroupDot(build, plan, group, from);
+    const next = copyIteration(plan, build, iteration, to, "nothing");
+    // A dot that waits for itself does so while the copies are under way; of others the one before it is waited for.
+    if (isApart(group.dot)) finishGroupDot(build, plan, group);
+    else build.effect("wait_dots", [], { pending: 1 });
     yields([build.advance(from, slots), build.advance(to, slots), next.runs, ...next.state]);
   }
   body.ops = build.out;
@@ -110,40 +106,6 @@ export function pipelineGroupDot(plan: Plan, group: GroupDot<LoadedOperand>): Op
   after.effect("wait_dots", [], { pending: 0 });
   after.waitGroup(0);
   return [...before.out, loop, ...after.out];
-}
-
-/** Slots of an iteration: of its dot, and of the copies that it starts. */
-interface Slots {
-  readonly from: Value;
-  readonly to: Value;
-}
-
-/** Starts the dot and then copies; the dot before it is done afterwards. */
-function copyAfterDot(
-  build: ScheduleBuilder,
-  plan: Plan,
-  group: GroupDot<LoadedOperand>,
-  iteration: Iteration,
-  { from, to }: Slots,
-): Iteration {
-  startGroupDot(build, plan, group, from);
-  const next = copyIteration(plan, build, iteration, to, "nothing");
-  build.effect("wait_dots", [], { pending: 1 });
-  return next;
-}
-
-/** A dot that waits for itself: the copies are started while its first instructions run. */
-function copyWithDot(
-  build: ScheduleBuilder,
-  plan: Plan,
-  group: GroupDot<LoadedOperand>,
-  iteration: Iteration,
-  { from, to }: Slots,
-): Iteration {
-  startGroupDot(build, plan, group, from);
-  const next = copyIteration(plan, build, iteration, to, "nothing");
-  finishGroupDot(build, plan, group);
-  return next;
 }
 
 /**

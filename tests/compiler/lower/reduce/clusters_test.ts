@@ -23,16 +23,43 @@ const poisoned = (count: number): Elements => ({
   values: new Array<number>(count).fill(NaN),
 });
 
+/** A kernel whose programs are so many blocks. */
+const kernelText = (blocks: number, warps: number, text: string): string =>
+  `#pragma tri num_ctas=${blocks}\n#pragma tri num_warps=${warps}\n${text}`;
+
+/** One program, of which each thread has elements of x. */
+const oneProgram = (
+  blocks: number,
+  warps: number,
+  tile: number,
+  statements: string,
+): CompiledText =>
+  new CompiledText(
+    kernelText(
+      blocks,
+      warps,
+      `#pragma tri grid(1)
+__global__ void k(int *X, int *Y, int *Z) {
+  int r[${tile}] = 0 ... ${tile};
+  int x[${tile}] = *(X + r);
+  ${statements}
+}`,
+    ),
+    "sm_90",
+  );
+
 const softmax = (tile: number, blocks: number, warps: number): string =>
-  `#pragma tri num_ctas=${blocks}
-#pragma tri num_warps=${warps}
-#pragma tri grid(M)
+  kernelText(
+    blocks,
+    warps,
+    `#pragma tri grid(M)
 __global__ void k(float *X, float *Y, int M, int N) {
   int r[${tile}] = 0 ... ${tile};
   float x[${tile}] = load(X + get_program_id(0) * N + r, r < N, -F32_INFINITY);
   float e[${tile}] = exp(x - x[max]);
   *?(r < N) (Y + get_program_id(0) * N + r) = e / e[+];
-}`;
+}`,
+  );
 
 Deno.test("num_ctas: softmax of rows of any length is that of double precision with 1 to 16 blocks", () => {
   for (const blocks of BLOCKS) {
@@ -207,17 +234,7 @@ __global__ void k(int64 *X, int64 *Sums, int *Tops, int rounds) {
 
 Deno.test("num_ctas: a reduction orders the loads it needs before later stores, and no others", () => {
   const barriers = (statements: string): number => {
-    const { ptx } = new CompiledText(
-      `#pragma tri num_ctas=4
-#pragma tri num_warps=2
-#pragma tri grid(1)
-__global__ void k(int *X, int *Y, int *Z) {
-  int r[1024] = 0 ... 1024;
-  int x[1024] = *(X + r);
-  ${statements}
-}`,
-      "sm_90",
-    );
+    const { ptx } = oneProgram(4, 2, 1024, statements);
     return ptx.split("barrier.cluster.arrive.aligned").length - 1;
   };
   assertEquals(barriers("*(Y + r) = x - x[+];"), 0);
@@ -227,39 +244,20 @@ __global__ void k(int *X, int *Y, int *Z) {
 });
 
 Deno.test("num_ctas: a program may write over what its reduction has read", () => {
-  const kernel = new CompiledText(
-    `#pragma tri num_ctas=8
-#pragma tri num_warps=2
-#pragma tri grid(1)
-__global__ void k(int *X, int *Y) {
-  int r[1024] = 0 ... 1024;
-  int x[1024] = *(X + r);
-  *(Y + (r ^ 513)) = x + x[+];
-}`,
-    "sm_90",
-  );
+  const kernel = oneProgram(8, 2, 1024, "*(Y + (r ^ 513)) = x + x[+];");
   const x = Array.from({ length: 1024 }, (_, i) => BigInt(i * i % 1000));
   const sum = x.reduce((a, b) => a + b);
   const [, y] = kernel.run([
     { type: "int32", values: x },
     { type: "int32", values: new Array<bigint>(1024).fill(-7n) },
+    { type: "int32", values: [-7n] },
   ]);
   assertEquals(y, x.map((_, i) => (x[i ^ 513] ?? 0n) + sum));
 });
 
 Deno.test("num_ctas: parts of reductions that do not need each other are under way together", () => {
   const order = (statements: string): string => {
-    const { ptx } = new CompiledText(
-      `#pragma tri num_ctas=2
-#pragma tri num_warps=1
-#pragma tri grid(1)
-__global__ void k(int *X, int *Y) {
-  int r[64] = 0 ... 64;
-  int x[64] = *(X + r);
-  ${statements}
-}`,
-      "sm_90",
-    );
+    const { ptx } = oneProgram(2, 1, 64, statements);
     return ptx.match(/st\.async|try_wait/g)?.map((one) => one === "st.async" ? "s" : "w").join(
       "",
     ) ?? "";

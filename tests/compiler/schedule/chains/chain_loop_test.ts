@@ -1,9 +1,9 @@
 /** Chains of dots by tensor copies and warp groups, on the emulator with all of its checks; sums are exact. */
 import { must } from "../../../../compiler/support/bug.ts";
-import { Fault } from "../../../../emulator/fault.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { halfOf, sampled } from "../../../support/sampled.ts";
 import { type Compiled, compileForms, runEntry, serves } from "../../../support/forms/form_run.ts";
+import { assertFound, FORM, type Mistake, without } from "../../../support/forms/mistakes.ts";
 import { freshRandom } from "../../../support/random.ts";
 import { assemblyNotes, ptxasTest } from "../../../support/tools/ptxas.ts";
 import { decode, encode } from "../../../support/typed_arrays.ts";
@@ -322,41 +322,38 @@ Deno.test("withVectors() leaves loads of what may change, off 16 bytes, with a m
   }
 });
 
-/** Without the first one of a line after another one. */
-const without = (line: string | RegExp, after = "") => (text: string): string => {
-  const at = text.indexOf("_tensor(");
-  const start = text.indexOf(after, at);
-  return text.slice(0, start) + text.slice(start).replace(line, "");
-};
-
 Deno.test("the emulator finds what is missing in a chain", () => {
-  const made = compiled(must(CHAINS.scaled, "chain"), { ...SHAPE, bm: 128, warps: 8 });
+  const shape = { ...SHAPE, bm: 128, warps: 8 };
+  const made = compiled(must(CHAINS.scaled, "chain"), shape);
   const wait = /@!%p\d+ bra L\d+;/;
-  const mutations: Readonly<Record<string, (text: string) => string>> = {
-    "does not wait until a slot is empty": without(wait, "mbarrier.try_wait"),
-    "does not wait for the box from outside": without(wait, "setmaxnreg.inc"),
-    "does not wait for the first dot": without(/wgmma.wait_group.sync.aligned 0;/),
-    "waits for the last dot too late": without(
-      /wgmma.wait_group.sync.aligned 0;/,
-      "wgmma.wait_group.sync.aligned 1;",
-    ),
-    "frees slots twice": (text) =>
-      text.replaceAll(/@%p\d+ mbarrier.arrive.shared::cta.b64 _, .*;/g, "$&\n$&"),
-    "never frees a slot": (text) =>
-      text.replaceAll(/@%p\d+ mbarrier.arrive.shared::cta.b64 _, .*;/g, ""),
-    "takes registers that nobody has left": without(/setmaxnreg.dec.*/),
-  };
-  for (const [title, change] of halfOf(Object.entries(mutations))) {
-    const ptx = change(made.ptx);
-    assert(ptx !== made.ptx, title);
-    let found: unknown;
-    try {
-      check("scaled", { ...SHAPE, bm: 128, warps: 8 }, 128, 400, { ...made, ptx });
-    } catch (error) {
-      found = error;
-    }
-    assert(found instanceof Fault, `a chain that ${title}: ${found}`);
-  }
+  const arrival = /@%p\d+ mbarrier.arrive.shared::cta.b64 _, .*;/g;
+  const lastDot = /wgmma.wait_group.sync.aligned 0;/;
+  const mistakes: readonly Mistake[] = [
+    {
+      title: "does not wait until a slot is empty",
+      change: without(wait, FORM, "mbarrier.try_wait"),
+    },
+    {
+      title: "does not wait for the box from outside",
+      change: without(wait, FORM, "setmaxnreg.inc"),
+    },
+    { title: "does not wait for the first dot", change: without(lastDot, FORM) },
+    {
+      title: "waits for the last dot too late",
+      change: without(lastDot, FORM, "wgmma.wait_group.sync.aligned 1;"),
+    },
+    { title: "frees slots twice", change: (text) => text.replaceAll(arrival, "$&\n$&") },
+    { title: "never frees a slot", change: (text) => text.replaceAll(arrival, "") },
+    {
+      title: "takes registers that nobody has left",
+      change: without(/setmaxnreg.dec.*/, FORM),
+    },
+  ];
+  assertFound(
+    made.ptx,
+    halfOf(mistakes),
+    (ptx) => check("scaled", shape, 128, 400, { ...made, ptx }),
+  );
 });
 
 ptxasTest(

@@ -1,9 +1,9 @@
 /** Dots under conditions by tensor copies and warp groups, on the emulator with all of its checks; sums are exact. */
 import { must } from "../../../../compiler/support/bug.ts";
-import { Fault } from "../../../../emulator/fault.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { halfOf, sampled } from "../../../support/sampled.ts";
 import { type Compiled, compileForms, runEntry, serves } from "../../../support/forms/form_run.ts";
+import { assertFound, FORM, type Mistake, without } from "../../../support/forms/mistakes.ts";
 import { freshRandom } from "../../../support/random.ts";
 import { assemblyNotes, ptxasTest } from "../../../support/tools/ptxas.ts";
 import { decode, encode } from "../../../support/typed_arrays.ts";
@@ -177,41 +177,38 @@ Deno.test("dots whose sums something else uses are not done so", () => {
   assert(!compileForms(used, {}).ptx.includes("wgmma"), "sums are read in the loop");
 });
 
-/** Without the first match of a pattern in the form, after a line. */
-const without = (pattern: RegExp, after: string) => (text: string): string => {
-  const start = text.indexOf(after, text.indexOf("_tensor("));
-  return text.slice(0, start) + text.slice(start).replace(pattern, "");
-};
-
 Deno.test("the emulator finds what is missing in a loop of dots under conditions", () => {
   const guard = must(GUARDS.table, "guard");
   const shape = { bn: 128, warps: 8, slots: 2 };
   const made = compiled(guard, shape);
   const arrival = /@%p\d+ mbarrier\.arrive\.shared::cta\.b64 _, .*;/g;
-  const mutations: Readonly<Record<string, (text: string) => string>> = {
-    "does not wait until a slot is empty": without(/@!%p\d+ bra L\d+;/, "mbarrier.try_wait"),
-    "does not wait until a slot is full": without(/@!%p\d+ bra L\d+;/, "setmaxnreg.inc"),
-    "does not wait for the dots before": (text) =>
-      text.replaceAll("wgmma.wait_group.sync.aligned 1;", ""),
-    "does not wait for the last dots": (text) =>
-      text.replaceAll("wgmma.wait_group.sync.aligned 0;", ""),
-    "frees slots twice": (text) => text.replaceAll(arrival, "$&\n$&"),
-    "never frees a slot": (text) => text.replaceAll(arrival, ""),
-    "expects what is not copied": (text) => text.replaceAll(/(expect_tx.*\], )0;/g, "$18192;"),
-  };
-  for (const [title, change] of halfOf(Object.entries(mutations))) {
-    const ptx = change(made.ptx);
-    assert(ptx !== made.ptx, title);
+  const wait = /@!%p\d+ bra L\d+;/;
+  const mistakes: readonly Mistake[] = [
+    {
+      title: "does not wait until a slot is empty",
+      change: without(wait, FORM, "mbarrier.try_wait"),
+    },
+    { title: "does not wait until a slot is full", change: without(wait, FORM, "setmaxnreg.inc") },
+    {
+      title: "does not wait for the dots before",
+      change: (text) => text.replaceAll("wgmma.wait_group.sync.aligned 1;", ""),
+    },
+    {
+      title: "does not wait for the last dots",
+      change: (text) => text.replaceAll("wgmma.wait_group.sync.aligned 0;", ""),
+    },
+    { title: "frees slots twice", change: (text) => text.replaceAll(arrival, "$&\n$&") },
+    { title: "never frees a slot", change: (text) => text.replaceAll(arrival, "") },
+    {
+      title: "expects what is not copied",
+      change: (text) => text.replaceAll(/(expect_tx.*\], )0;/g, "$18192;"),
+    },
+  ];
+  assertFound(made.ptx, halfOf(mistakes), (ptx, title) => {
     // What is expected in vain is where dots are left out.
     const density = title.startsWith("expects") ? 0 : 1;
-    let found: unknown;
-    try {
-      check(guard, { ...made, ptx }, shape, { n: 128, k: 256, density });
-    } catch (error) {
-      found = error;
-    }
-    assert(found instanceof Fault, `a loop that ${title}: ${found}`);
-  }
+    check(guard, { ...made, ptx }, shape, { n: 128, k: 256, density });
+  });
 });
 
 ptxasTest("multiplyGuarded() assembles without a note", async () => {

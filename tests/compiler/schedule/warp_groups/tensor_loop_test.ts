@@ -6,8 +6,8 @@ import { parseFunc } from "../../../../compiler/ir/parse.ts";
 import { printFunc } from "../../../../compiler/ir/print.ts";
 import { verifyFunc } from "../../../../compiler/ir/verify.ts";
 import { tensorMapPlans } from "../../../../compiler/schedule/warp_groups/tensor_maps.ts";
-import { Fault } from "../../../../emulator/fault.ts";
 import { assemblyNotes, ptxasTest } from "../../../support/tools/ptxas.ts";
+import { assertFound, type Mistake, without } from "../../../support/forms/mistakes.ts";
 import {
   lowerProduct,
   runProduct,
@@ -154,57 +154,44 @@ Deno.test("planTensorDot() leaves what warp groups cannot do, and tensorMapPlans
   assert(!scheduled(PLAIN, (text) => text.replace(" box [64, 32] swizzle 128", "")));
 });
 
-interface Mutation {
-  readonly title: string;
-  readonly change: (text: string) => string;
-  /** What the fault is about. */
-  readonly kind: Fault["kind"];
-}
-
-/** Without the first one of a line after another one. */
-const without = (line: string, after = "") => (text: string): string => {
-  const at = text.indexOf(line, text.indexOf(after));
-  return text.slice(0, at) + text.slice(at + line.length);
-};
-
-const MUTATIONS: readonly Mutation[] = [
+const MISTAKES: readonly Mistake[] = [
   {
-    title: "that does not wait for the copies of its slot",
+    title: "does not wait for the copies of its slot",
     change: (text) => text.replace(/(try_wait.*\n\s*)@!%p\d+ bra L\d+;/, "$1"),
     kind: "pending copy",
   },
   {
-    title: "that refills a slot while its dot is under way",
+    title: "refills a slot while its dot is under way",
     change: without("wgmma.wait_group.sync.aligned 1;"),
     kind: "pending copy",
   },
   {
-    title: "whose threads do not wait for each other before they refill a slot",
+    title: "has threads that do not wait for each other before they refill a slot",
     change: without("bar.sync 0;", "wgmma.wait_group.sync.aligned 1;"),
     kind: "pending copy",
   },
   {
-    title: "that does not wait for the last dot",
+    title: "does not wait for the last dot",
     change: without("wgmma.wait_group.sync.aligned 0;"),
     kind: "register in flight",
   },
   {
-    title: "that leaves its barriers to the next one",
+    title: "leaves its barriers to the next one",
     change: (text) => text.replaceAll(/mbarrier.inval.*/g, ""),
     kind: "barrier misuse",
   },
   {
-    title: "whose barriers are not ready for other threads",
+    title: "has barriers that are not ready for other threads",
     change: without("bar.sync 0;", "fence.mbarrier_init"),
     kind: "barrier misuse",
   },
   {
-    title: "whose barriers are not ready for copies",
+    title: "has barriers that are not ready for copies",
     change: (text) => text.replaceAll(/fence.mbarrier_init.*/g, ""),
     kind: "missing fence",
   },
   {
-    title: "that expects fewer bytes than its copies have",
+    title: "expects fewer bytes than its copies have",
     change: (text) => text.replaceAll(/(expect_tx.*), \d+;/g, "$1, 4096;"),
     kind: "deadlock",
   },
@@ -213,17 +200,11 @@ const MUTATIONS: readonly Mutation[] = [
 Deno.test("the emulator finds what is missing in a loop", () => {
   const product = { ...PLAIN, mb: 128, numWarps: 8, loops: "nested" as const };
   const lowered = lowerProduct(product);
-  for (const { title, change, kind } of MUTATIONS) {
-    const ptx = change(lowered.ptx);
-    assert(ptx !== lowered.ptx, title);
-    let found: unknown;
-    try {
-      runProduct(product, { m: 128, n: 64, k: 320 }, { ...lowered, ptx });
-    } catch (error) {
-      found = error instanceof Fault ? error.kind : error;
-    }
-    assertEquals(found, kind, `a loop ${title}`);
-  }
+  assertFound(
+    lowered.ptx,
+    MISTAKES,
+    (ptx) => runProduct(product, { m: 128, n: 64, k: 320 }, { ...lowered, ptx }),
+  );
 });
 
 ptxasTest(

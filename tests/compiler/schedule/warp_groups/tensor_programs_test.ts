@@ -6,8 +6,8 @@ import { parseFunc } from "../../../../compiler/ir/parse.ts";
 import { printFunc } from "../../../../compiler/ir/print.ts";
 import { loopOverPrograms } from "../../../../compiler/ir/program_loop.ts";
 import { verifyFunc } from "../../../../compiler/ir/verify.ts";
-import { Fault } from "../../../../emulator/fault.ts";
 import { assemblyNotes, ptxasTest } from "../../../support/tools/ptxas.ts";
+import { assertFound, type Mistake, without } from "../../../support/forms/mistakes.ts";
 import {
   lowerProduct,
   runProduct,
@@ -79,53 +79,37 @@ Deno.test("pipelineAcrossPrograms() makes functions that print, are read back as
   assertEquals(printFunc(read), printed);
 });
 
-/** Without the first one of a line after another one. */
-const without = (line: string, after = "") => (text: string): string => {
-  const at = text.indexOf(line, text.indexOf(after));
-  return text.slice(0, at) + text.slice(at + line.length);
-};
-
-const MUTATIONS: readonly (readonly [
-  title: string,
-  change: (text: string) => string,
-  kind: Fault["kind"],
-])[] = [
-  [
-    "that does not wait for the copies of its slot",
-    (text) => text.replace(/(try_wait.*\n\s*)@!%p\d+ bra L\d+;/, "$1"),
-    "pending copy",
-  ],
-  [
-    "that refills a slot while its dot is under way",
-    without("wgmma.wait_group.sync.aligned 1;"),
-    "pending copy",
-  ],
-  [
-    "whose threads do not wait for each other before they refill a slot",
-    without("bar.sync 0;", "wgmma.wait_group.sync.aligned 1;"),
-    "pending copy",
-  ],
-  [
-    "that does not wait for the last dot of a program",
-    without("wgmma.wait_group.sync.aligned 0;"),
-    "register in flight",
-  ],
+const MISTAKES: readonly Mistake[] = [
+  {
+    title: "does not wait for the copies of its slot",
+    change: (text) => text.replace(/(try_wait.*\n\s*)@!%p\d+ bra L\d+;/, "$1"),
+    kind: "pending copy",
+  },
+  {
+    title: "refills a slot while its dot is under way",
+    change: without("wgmma.wait_group.sync.aligned 1;"),
+    kind: "pending copy",
+  },
+  {
+    title: "has threads that do not wait for each other before they refill a slot",
+    change: without("bar.sync 0;", "wgmma.wait_group.sync.aligned 1;"),
+    kind: "pending copy",
+  },
+  {
+    title: "does not wait for the last dot of a program",
+    change: without("wgmma.wait_group.sync.aligned 0;"),
+    kind: "register in flight",
+  },
 ];
 
 Deno.test("the emulator finds what is missing in a loop whose copies run on into the next program", () => {
   const product = { ...ALONE, blocks: 1 };
   const lowered = lowerProduct(product);
-  for (const [title, change, kind] of MUTATIONS) {
-    const ptx = change(lowered.ptx);
-    assert(ptx !== lowered.ptx, title);
-    let found: unknown;
-    try {
-      runProduct(product, { m: 128, n: 256, k: 160 }, { ...lowered, ptx });
-    } catch (error) {
-      found = error instanceof Fault ? error.kind : error;
-    }
-    assertEquals(found, kind, `a loop ${title}`);
-  }
+  assertFound(
+    lowered.ptx,
+    MISTAKES,
+    (ptx) => runProduct(product, { m: 128, n: 256, k: 160 }, { ...lowered, ptx }),
+  );
 });
 
 ptxasTest(
