@@ -2,12 +2,8 @@
 import type { InstanceInfo } from "../compiler/contract/types.ts";
 import type { KernelOutline } from "../compiler/options.ts";
 import { collectMacros, GRID_NAMES, namesRead } from "./expression.ts";
-import {
-  formExpressions,
-  instanceExpressions,
-  kernelExpressions,
-  type KernelPlan,
-} from "./plan.ts";
+import type { KernelPlan } from "./plan.ts";
+import { formExpressions, instanceExpressions, kernelExpressions } from "./expressions_read.ts";
 
 /** Everything that expressions of the kernel can read, as members of a union of strings. */
 export function expressionNames({ kernel, params }: KernelPlan): readonly string[] {

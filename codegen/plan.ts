@@ -3,17 +3,13 @@
  * use, and how types vary between variants. Plain data; `types_section.ts` and `facts_section.ts` print it.
  */
 import { distinctBy } from "@std/collections/distinct-by";
-import type {
-  Access,
-  ContractExpr,
-  InstanceInfo,
-  KernelContract,
-} from "../compiler/contract/types.ts";
+import type { Access, InstanceInfo, KernelContract } from "../compiler/contract/types.ts";
 import type { KernelOutline } from "../compiler/options.ts";
 import { must } from "../compiler/support/bug.ts";
 import type { ScalarName } from "../compiler/support/scalar.ts";
 import { GRID_NAMES, namesRead } from "./expression.ts";
 import { camelCase, constantCase, pascalCase, RESERVED_NAMES, styledNames } from "./names.ts";
+import { kernelExpressions } from "./expressions_read.ts";
 
 /** A kernel that no wrapper can be written for; the message is for the kernel's author. */
 export class CodegenError extends Error {
@@ -114,6 +110,7 @@ const OPTION_NAMES: ReadonlySet<string> = new Set([
   "form",
   "profile",
 ]);
+
 const GROUP_LETTERS = [..."DEFGHIJKLMNOPQRSTUVWXYZ"];
 
 /** Their types would be named like those of the run time. */
@@ -327,41 +324,6 @@ function planParams(
         !read.has(name),
     };
   });
-}
-
-/** All expressions of an instance that wrappers evaluate; those of tensors may be names that they define. */
-export function instanceExpressions(
-  { contract, specialization }: InstanceInfo,
-): readonly ContractExpr[] {
-  return [
-    ...contract.grid ?? [],
-    ...contract.tensors.flatMap(({ extents, strides }) => [...extents, ...strides]),
-    ...contract.ranges.flatMap(({ first, last }) => [first, last]),
-    ...[...contract.requires, ...specialization].map(({ condition }) => condition),
-  ];
-}
-
-/** Expressions of the forms that an entry has for any target. */
-export function formExpressions(
-  { modules }: Pick<KernelOutline, "modules">,
-  symbol: string,
-): readonly ContractExpr[] {
-  return modules.flatMap(({ entries }) =>
-    entries.filter((entry) => entry.symbol === symbol).flatMap(({ forms = [] }) =>
-      forms.flatMap(({ when, maps }) => [
-        ...when.map(({ condition }) => condition),
-        ...maps.flatMap(({ axes }) => axes.flatMap(({ extent, stride }) => [extent, stride])),
-      ])
-    )
-  );
-}
-
-/** All expressions that wrappers evaluate. */
-export function kernelExpressions(kernel: KernelOutline): readonly ContractExpr[] {
-  return kernel.instances.flatMap((instance) => [
-    ...instanceExpressions(instance),
-    ...formExpressions(kernel, instance.symbol),
-  ]);
 }
 
 function mergeAccess(a: Access, b: Access): Access {

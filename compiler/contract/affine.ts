@@ -20,25 +20,18 @@
 import { must } from "../support/bug.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import type { Func, Op, OpOf, Value } from "../ir/func.ts";
-import { constantOf as irConstant, madeBy, operandsOf, resultOf } from "../ir/op.ts";
+import { constantOf as irConstant, operandsOf } from "../ir/op.ts";
 import type { ComparisonOp, TileOp } from "../ir/ops.ts";
 import { inputsOf, sourcesFirst } from "../ir/order.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
-import { apply } from "./expr.ts";
 import {
   addPoly,
-  type Atom,
-  gridAtom,
   isFollowed,
   iterationAtom,
-  laneAtom,
   mapAtoms,
   mulPoly,
   paramAtom,
-  pidAtom,
   type Poly,
-  polyExpr,
-  polyKey,
   polyOf,
   polyOfAtom,
   scalarAtom,
@@ -47,26 +40,21 @@ import {
 } from "./poly.ts";
 import { type Carried, carriedValues, changeBy, isInvariant } from "./carried.ts";
 import { type LaneMove, laneMove } from "./lane_move.ts";
-import type { ContractOperator } from "./types.ts";
-
-/** A value that must fit its integer type for what was derived to be true. */
-export interface Observation {
-  readonly poly: Poly;
-  readonly type: ScalarName;
-}
+import {
+  type AffineInt,
+  allObserved,
+  bounded,
+  exact,
+  INT_RULES,
+  type IntRule,
+  type Observation,
+} from "./affine_rules.ts";
 
 /** Operations between what a loop carries into an iteration and out of it that are followed. */
 const MAX_STEPS = 16;
-/** Observations that one value may rest on. */
-const MAX_OBSERVATIONS = 64;
+
 /** Comparisons of one mask that are looked at; the others bound nothing. */
 const MAX_CONSTRAINTS = 32;
-
-/** An integer value; lanes are those of the value's own tile. */
-export interface AffineInt {
-  readonly poly: Poly;
-  readonly observed: readonly Observation[];
-}
 
 /** An address: bytes from a pointer parameter. */
 export interface AffinePointer {
@@ -330,19 +318,6 @@ export class AffineAnalysis {
   }
 }
 
-const exact = (poly: Poly): AffineInt => ({ poly, observed: [] });
-
-/** Each once; undefined where there are too many. */
-function allObserved(
-  ...lists: readonly (readonly Observation[])[]
-): readonly Observation[] | undefined {
-  const [first = [], ...others] = lists.filter((list) => list.length > 0);
-  if (others.length === 0) return first;
-  const all = new Set(first);
-  for (const list of others) for (const observation of list) all.add(observation);
-  return all.size > MAX_OBSERVATIONS ? undefined : [...all];
-}
-
 /** The masks that all hold where this one does. */
 function conjuncts(mask: Value): readonly Value[] {
   const op = mask.def;
@@ -364,107 +339,3 @@ function conjuncts(mask: Value): readonly Value[] {
 function moveAll(observed: readonly Observation[], move: LaneMove): readonly Observation[] {
   return observed.map(({ poly, type }) => ({ poly: mapAtoms(poly, move), type }));
 }
-
-type IntRule<N extends TileOp> = (
-  op: OpOf<N>,
-  type: ScalarName,
-  of: (value: Value) => AffineInt | undefined,
-) => AffineInt | undefined;
-
-const binary =
-  (combine: (a: Poly, b: Poly) => Poly): IntRule<"add" | "sub" | "mul"> => (op, _type, of) => {
-    const { left, right } = operandsOf(op);
-    const [a, b] = [of(left), of(right)];
-    if (a === undefined || b === undefined) return undefined;
-    return bounded(combine(a.poly, b.poly), allObserved(a.observed, b.observed));
-  };
-
-/**
- * Contract expressions are plain numbers, exact to 2^53. A coefficient is multiplied with at most the extent
- * of a tile, 2^20 elements; larger ones are not followed.
- */
-function bounded(
-  poly: Poly,
-  observed: readonly Observation[] | undefined,
-): AffineInt | undefined {
-  if (observed === undefined || !isFollowed(poly)) return undefined;
-  const limit = 1n << 32n;
-  const fits = [...poly.values()].every(({ coefficient }) =>
-    coefficient < limit && coefficient > -limit
-  );
-  return fits ? { poly, observed } : undefined;
-}
-
-/** Functions that are no polynomials, of values that all programs and lanes share. */
-const uniform =
-  (operator: ContractOperator): IntRule<"div" | "rem" | "min" | "max"> => (op, type, of) => {
-    const { left, right } = operandsOf(op);
-    const [a, b] = [of(left), of(right)];
-    if (a === undefined || b === undefined || varies(a.poly) || varies(b.poly)) return undefined;
-    const expr = apply(operator, polyExpr(a.poly), polyExpr(b.poly));
-    const atom: Atom = {
-      kind: "opaque",
-      key: `<${polyKey(a.poly)} ${operator} ${polyKey(b.poly)}>`,
-      expr,
-      value: resultOf(op),
-    };
-    const observed = allObserved(a.observed, b.observed, [
-      { poly: a.poly, type },
-      { poly: b.poly, type },
-    ]);
-    return bounded(polyOfAtom(atom), observed);
-  };
-
-const INT_RULES: { readonly [N in TileOp]?: IntRule<N> } = {
-  constant: (op) => bounded(polyOf(BigInt(op.attrs.value)), []),
-  program_id: (op) => exact(polyOfAtom(pidAtom(op.attrs.axis))),
-  num_programs: (op) => exact(polyOfAtom(gridAtom(op.attrs.axis))),
-  range: (op) => {
-    // A tile of one element has no lanes: axes of extent 1 come and go without a name to keep.
-    const lanes = resultOf(op).type.shape[0] === 1 ? polyOf(0) : polyOfAtom(laneAtom(0));
-    return exact(addPoly(lanes, polyOf(BigInt(op.attrs.lo))));
-  },
-  add: binary(addPoly),
-  sub: binary(subPoly),
-  mul: binary(mulPoly),
-  shl: (op, type, of) => {
-    const { left, right } = operandsOf(op);
-    const count = irConstant(right) ?? irConstantOfSplat(right);
-    const value = of(left);
-    if (
-      value === undefined || typeof count !== "bigint" || count < 0n || count >= SCALARS[type].bits
-    ) return undefined;
-    return bounded(scalePoly(value.poly, 1n << count), value.observed);
-  },
-  neg: (op, _type, of) => {
-    const value = of(operandsOf(op).value);
-    return value && { poly: scalePoly(value.poly, -1n), observed: value.observed };
-  },
-  div: uniform("/"),
-  rem: uniform("%"),
-  min: uniform("min"),
-  max: uniform("max"),
-  assume_multiple: (op, _type, of) => of(operandsOf(op).value),
-  convert: (op, type, of) => {
-    const operand = operandsOf(op).value;
-    const from = operand.type.element;
-    const value = of(operand);
-    if (value === undefined || isPointer(from)) return undefined;
-    const widens = SCALARS[from].bits < SCALARS[type].bits;
-    return widens
-      ? bounded(value.poly, allObserved(value.observed, [{ poly: value.poly, type: from }]))
-      : value;
-  },
-};
-
-function irConstantOfSplat(value: Value): ReturnType<typeof irConstant> {
-  const splat = madeBy(value, "splat");
-  return splat && irConstant(operandsOf(splat).value);
-}
-
-/** Whether programs, lanes or iterations have different values. */
-export function varies(poly: Poly): boolean {
-  return [...poly.values()].some((term) => term.atoms.some((atom) => !INVARIANT.has(atom.kind)));
-}
-
-const INVARIANT: ReadonlySet<Atom["kind"]> = new Set(["param", "grid", "opaque"]);

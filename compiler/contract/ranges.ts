@@ -10,7 +10,7 @@ import type { Func, Value } from "../ir/func.ts";
 import type { Span } from "../support/source.ts";
 import { isPointer, pointeeBytes } from "../ir/types.ts";
 import { type MemoryAccess, nameOf, wholeElements } from "./accesses.ts";
-import { type Observation, varies } from "./affine.ts";
+import { type Observation, varies } from "./affine_rules.ts";
 import { apply, constant, printExpr, substitute } from "./expr.ts";
 import type { Bound } from "./groups.ts";
 import { type GridExtents, type Interval, intervalOf, unite } from "./interval.ts";

@@ -8,14 +8,8 @@
  */
 import { specializationName } from "./choose_configs.ts";
 import { apply, constant, param, printExpr } from "../contract/expr.ts";
-import {
-  type Bounds,
-  boundsIn,
-  type Declared,
-  divisibilityIn,
-  promisedMultiple,
-  valuesIn,
-} from "../contract/declared.ts";
+import { type Declared, promisedMultiple } from "../contract/declared.ts";
+import { type Bounds, boundsIn, divisibilityIn, valuesIn } from "../contract/condition_facts.ts";
 import { leastCommonMultiple } from "../support/arith.ts";
 import type { Inferred } from "../contract/infer.ts";
 import type { SourcedItem } from "../pragma/pragma.ts";

@@ -31,34 +31,10 @@ import {
   type TensorMapAxis,
 } from "./tensor_map.ts";
 import type { Element, IrType } from "./types.ts";
+import { parseString, type Token, tokenize, type TokenKind } from "./tokens.ts";
 
 export function parseFunc(text: string, name = "<ir>"): Func {
   return new Parser({ name, text }).func();
-}
-
-/** Numbers with a point, exponent or name are floats; without, integers. */
-const TOKEN = new RegExp(
-  [
-    /\s+/,
-    /\/\/.*/,
-    /(?<word>[A-Za-z_]\w*)/,
-    /(?<value>%\w+)/,
-    /(?<symbol>@\w+)/,
-    /(?<layout>#[ls]\d+)/,
-    /(?<number>-?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|inf\b))/,
-    /(?<string>"(?:[^"\\]|\\.)*")/,
-    /(?<mark>[=:,*(){}[\]^-])/,
-  ].map((part) => part.source).join("|"),
-  "y",
-);
-
-const KINDS = ["word", "value", "symbol", "layout", "number", "string", "mark"] as const;
-type TokenKind = typeof KINDS[number] | "end";
-
-interface Token {
-  readonly kind: TokenKind;
-  readonly text: string;
-  readonly start: number;
 }
 
 class Parser {
@@ -416,29 +392,6 @@ class Parser {
       }\``,
     );
   }
-}
-
-function tokenize(file: SourceFile): readonly Token[] {
-  const tokens: Token[] = [];
-  const pattern = new RegExp(TOKEN);
-  let at = 0;
-  while (at < file.text.length) {
-    pattern.lastIndex = at;
-    const match = pattern.exec(file.text);
-    if (match === null) {
-      bug(`${file.name}, line ${positionOf(file, at).line}: stray \`${file.text[at]}\``);
-    }
-    const kind = KINDS.find((name) => match.groups?.[name] !== undefined);
-    if (kind !== undefined) tokens.push({ kind, text: match[0], start: at });
-    at += match[0].length;
-  }
-  tokens.push({ kind: "end", text: "", start: at });
-  return tokens;
-}
-
-function parseString(text: string): string {
-  const value: unknown = JSON.parse(text);
-  return typeof value === "string" ? value : bug(`${text} is not a string`);
 }
 
 const isScalar = (name: string): name is ScalarName => Object.hasOwn(SCALARS, name);

@@ -12,14 +12,9 @@ import type {
   StaticAssert,
 } from "./ast.ts";
 import { parseAssign, parseConditional } from "./parse_expr.ts";
-import {
-  parseAttributes,
-  parseName,
-  parsePointers,
-  parseShape,
-  parseSpecs,
-  startsType,
-} from "./parse_specs.ts";
+import { parsePointers, parseShape, parseSpecs, startsType } from "./parse_specs.ts";
+import { parseName } from "./parse_name.ts";
+import { parseAttributes } from "./parse_attributes.ts";
 import type { ParseContext } from "./parse_context.ts";
 
 /** The name a declarator declares, through the parentheses of C. */

@@ -15,75 +15,14 @@ import type {
 import { parseConditional } from "./parse_expr.ts";
 import type { ParseContext } from "./parse_context.ts";
 import { isWord, type Token } from "../preprocess/token.ts";
-import { KEYWORDS } from "../preprocess/keywords.ts";
 import { FOREIGN_SPECIFIERS } from "./foreign_words.ts";
 import { reportUnknownType } from "./unknown_type.ts";
-
-type SpecWord =
-  | { readonly role: "storage"; readonly word: Storage }
-  | { readonly role: "qualifier"; readonly word: Qualifier }
-  | { readonly role: "attribute"; readonly name: string; readonly takesArgument: boolean }
-  | { readonly role: "attribute-list" | "type" | "enum" }
-  | { readonly role: "rejected"; readonly isType: boolean; readonly hint: string };
-
-const NO_STRUCTURES = "there are no structures; use separate variables and parameters";
-
-/** Every keyword that may be a specifier. */
-const SPEC_WORDS: ReadonlyMap<string, SpecWord> = new Map<string, SpecWord>([
-  ...KEYWORDS.type.map((word): [string, SpecWord] => [word, { role: "type" }]),
-  ["enum", { role: "enum" }],
-  ["typedef", { role: "storage", word: "typedef" }],
-  ["static", { role: "storage", word: "static" }],
-  ["extern", { role: "storage", word: "extern" }],
-  ["inline", { role: "storage", word: "inline" }],
-  ["__global__", { role: "storage", word: "__global__" }],
-  ["const", { role: "qualifier", word: "const" }],
-  ["volatile", { role: "qualifier", word: "volatile" }],
-  ["restrict", { role: "qualifier", word: "restrict" }],
-  ["__restrict", { role: "qualifier", word: "restrict" }],
-  ["__restrict__", { role: "qualifier", word: "restrict" }],
-  ["__constant__", { role: "qualifier", word: "__constant__" }],
-  ["__noalias", { role: "attribute", name: "noalias", takesArgument: false }],
-  ["__readonly", { role: "attribute", name: "readonly", takesArgument: false }],
-  ["__writeonly", { role: "attribute", name: "writeonly", takesArgument: false }],
-  ["__retune", { role: "attribute", name: "retune", takesArgument: false }],
-  ["__multipleof", { role: "attribute", name: "multipleof", takesArgument: true }],
-  ["__aligned", { role: "attribute", name: "aligned", takesArgument: true }],
-  ["__attribute__", { role: "attribute-list" }],
-  ["struct", { role: "rejected", isType: true, hint: NO_STRUCTURES }],
-  ["union", { role: "rejected", isType: true, hint: "use `bitcast<T>(e)` to reinterpret bits" }],
-  ["_Complex", {
-    role: "rejected",
-    isType: false,
-    hint: "keep real and imaginary parts in two variables",
-  }],
-  ["_Imaginary", {
-    role: "rejected",
-    isType: false,
-    hint: "keep real and imaginary parts in two variables",
-  }],
-  ["auto", { role: "rejected", isType: false, hint: "write the type" }],
-  ["register", { role: "rejected", isType: false, hint: "remove it; the compiler decides" }],
-  ["_Atomic", {
-    role: "rejected",
-    isType: false,
-    hint: "use `atomic_add`, `atomic_cas`, … on ordinary memory",
-  }],
-  ["_Alignas", { role: "rejected", isType: false, hint: "use `__aligned(N)` on a pointer" }],
-  ["_Noreturn", { role: "rejected", isType: false, hint: "remove it" }],
-  ["_Thread_local", {
-    role: "rejected",
-    isType: false,
-    hint: "remove it; each program has its own variables",
-  }],
-]);
+import { parseAttributes, startsAttribute } from "./parse_attributes.ts";
+import { nameOf, parseName } from "./parse_name.ts";
+import { specWord } from "./spec_words.ts";
 
 /** Where specifiers occur. Storage words belong to declarations; `T[S] name` is no form of a bare type. */
 type SpecsPosition = "declaration" | "parameter" | "type-name";
-
-function specWord(token: Token): SpecWord | undefined {
-  return token.kind === "keyword" ? SPEC_WORDS.get(token.text) : undefined;
-}
 
 /** Whether a token begins a type name or a declaration, with the names in scope. */
 export function startsType({ scopes }: ParseContext, token: Token): boolean {
@@ -315,80 +254,6 @@ function parseEnum(p: ParseContext): TypeSpec {
   cursor.expectClose("}", brace);
   cursor.recoverAfter(open);
   return { kind: "enum", ...tagged, enumerators, span: cursor.spanFrom(start) };
-}
-
-function nameOf({ text, span }: Token): Name {
-  return { text, span };
-}
-
-/** What may follow a declared name. */
-const AFTER_NAME: ReadonlySet<string> = new Set([";", ",", "=", "[", ")"]);
-
-/** A name to declare. A keyword instead of it is explained, and taken for the name if its context is that of a name. */
-export function parseName({ cursor }: ParseContext, what: string): Name | undefined {
-  const { token } = cursor;
-  if (token.kind === "identifier") return nameOf(cursor.next());
-  if (token.kind === "keyword") {
-    const hint = `\`${token.text}\` is a keyword; choose another name`;
-    if (!AFTER_NAME.has(cursor.ahead(1).text)) cursor.fail(what, { hint });
-    else {
-      cursor.complain(what, { hint });
-      return nameOf(cursor.next());
-    }
-  } else {
-    const before = cursor.previousKeyword;
-    const hint = `if \`${before}\` was meant as a name: it is a keyword; choose another`;
-    cursor.fail(what, before === undefined ? {} : { hint });
-  }
-  return undefined;
-}
-
-/** Whether the cursor is at an attribute. */
-function startsAttribute({ cursor }: ParseContext): boolean {
-  const role = specWord(cursor.token)?.role;
-  return role === "attribute" || role === "attribute-list";
-}
-
-/**
- * attribute = '__noalias' | '__readonly' | '__writeonly' | '__retune'
- *           | ( '__multipleof' | '__aligned' ) '(' cond ')'
- *           | '__attribute__' '(' '(' name [ '(' cond ')' ] { ',' … } ')' ')'
- */
-export function parseAttributes(p: ParseContext): Attribute[] {
-  const { cursor } = p;
-  const attributes: Attribute[] = [];
-  while (startsAttribute(p)) {
-    const row = specWord(cursor.token);
-    const { span: start } = cursor.next();
-    if (row?.role === "attribute") {
-      const argument = row.takesArgument ? parseAttributeArgument(p) : {};
-      attributes.push({ name: row.name, ...argument, span: cursor.spanFrom(start) });
-      continue;
-    }
-    const outer = cursor.expect("(");
-    const inner = cursor.expect("(");
-    do {
-      const { token } = cursor;
-      // `const` and others are attributes elsewhere: any word will do.
-      if (token.kind !== "identifier" && token.kind !== "keyword") {
-        cursor.fail("the name of an attribute");
-      } else cursor.next();
-      const argument = cursor.at("(") ? parseAttributeArgument(p) : {};
-      if (!cursor.stuck) {
-        attributes.push({ name: token.text, ...argument, span: cursor.spanFrom(token.span) });
-      }
-    } while (cursor.accept(","));
-    cursor.expectClose(")", inner);
-    cursor.expectClose(")", outer);
-  }
-  return attributes;
-}
-
-function parseAttributeArgument(p: ParseContext): Pick<Attribute, "argument"> {
-  const open = p.cursor.expect("(");
-  const argument = parseConditional(p);
-  p.cursor.expectClose(")", open);
-  return { argument };
 }
 
 /** shape = '[' cond { ',' cond } ']'; also the forms of C that E3025 explains: `[]` and `[A][B]`. */

@@ -12,17 +12,10 @@ import { bytesOf, isPointer } from "../ir/types.ts";
 import { definedIn, walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import { zip } from "../support/zip.ts";
-import {
-  type AxisInfo,
-  either,
-  powerOfTwoIn,
-  type Rule,
-  RULES,
-  scalarInfo,
-  unknown,
-} from "./axis_rules.ts";
+import { type Rule, RULES } from "./axis_rules.ts";
+import { type AxisInfo, either, powerOfTwoIn, scalarInfo, unknown } from "./axis_info.ts";
 
-export { type AxisInfo, MOST, powerOfTwoIn } from "./axis_rules.ts";
+export { type AxisInfo, MOST, powerOfTwoIn } from "./axis_info.ts";
 
 /** What axis analysis has found about a value. */
 export type AxisFacts = (value: Value) => AxisInfo;

@@ -1,72 +1,26 @@
-/**
- * Rules of axis analysis, one per operation: what is known of the elements of a value along each axis, for vector accesses.
- *
- * Along an axis, a tile falls into aligned runs:
- *   contiguity C    within each aligned run of C elements, values increase by 1 (pointers: by one element)
- *   divisibility D  the first value of each such run is a multiple of D (pointers: bytes); powers of two only
- *   constancy K     within each aligned run of K elements, all values are equal
- * All numbers are powers of two. Facts hold modulo 2^32, so wrapping arithmetic loses none of them.
- *
- * D is about run starts: when an operation makes runs shorter, the starts inside the old runs count too, so D
- * shrinks to gcd(D, C). Forgetting that is the classic mistake.
- */
+/** Rules of axis analysis (axis_info.ts), one per operation. */
 import { CONSTANT_ALIGN } from "../support/constants.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import type { Op, OpOf, Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import type { ComparisonOp, TileOp } from "../ir/ops.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
-
-export interface AxisInfo {
-  /** One entry per axis; a scalar has one. */
-  readonly contiguity: readonly number[];
-  readonly divisibility: readonly number[];
-  readonly constancy: readonly number[];
-}
-
-/** Means "any power of two": the divisibility of 0. */
-export const MOST = 2 ** 30;
-
-/** gcd of powers of two. */
-const meet = Math.min;
-
-/** The largest power of two that divides an integer. */
-export function powerOfTwoIn(value: number | bigint): number {
-  const low = BigInt.asUintN(31, BigInt(value));
-  return low === 0n ? MOST : Math.min(MOST, Number(low & -low));
-}
-
-/** Of a scalar with this divisibility. */
-export const scalarInfo = (divisibility: number): AxisInfo => ({
-  contiguity: [1],
-  divisibility: [divisibility],
-  constancy: [1],
-});
-
-function rank(value: Value): number {
-  return Math.max(1, value.type.shape.length);
-}
-
-/** Nothing is known. */
-export function unknown(value: Value): AxisInfo {
-  const ones = new Array<number>(rank(value)).fill(1);
-  return { contiguity: ones, divisibility: ones, constancy: ones };
-}
-
-/** Divisibility of every element along the axis, not only of run starts. */
-function everywhere(info: AxisInfo, axis: number): number {
-  return shortened(info, axis, 1);
-}
-
-/** Divisibility of the starts of runs of `contiguity`, at most as long as the old runs. */
-function shortened(info: AxisInfo, axis: number, contiguity: number): number {
-  const c = info.contiguity[axis] ?? 1;
-  const d = info.divisibility[axis] ?? 1;
-  return contiguity < c ? meet(d, contiguity) : d;
-}
+import {
+  type AxisInfo,
+  everywhere,
+  meet,
+  MOST,
+  powerOfTwoIn,
+  rank,
+  scalarInfo,
+  shortened,
+  unknown,
+} from "./axis_info.ts";
 
 type Of = (value: Value) => AxisInfo;
+
 export type Rule<N extends TileOp> = (op: OpOf<N>, of: Of) => AxisInfo;
+
 type OrderOp = Exclude<ComparisonOp, "eq" | "ne">;
 
 /** By rank; rules ask for the axes of every value several times. */
@@ -384,20 +338,3 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
     };
   },
 };
-
-/** What holds of a value that is one or the other. */
-export function either({ type }: Value, a: AxisInfo, b: AxisInfo): AxisInfo {
-  const scale = isPointer(type.element) ? bytesOf(type.element.pointee) : 1;
-  const contiguity = a.contiguity.map((c, d) => meet(c, b.contiguity[d] ?? 1));
-  // Starts inside the old runs are whole elements away from theirs.
-  const starts = (info: AxisInfo, d: number): number => {
-    const c = contiguity[d] ?? 1;
-    const divisibility = info.divisibility[d] ?? 1;
-    return c < (info.contiguity[d] ?? 1) ? meet(divisibility, c * scale) : divisibility;
-  };
-  return {
-    contiguity,
-    divisibility: contiguity.map((_, d) => meet(starts(a, d), starts(b, d))),
-    constancy: a.constancy.map((k, d) => meet(k, b.constancy[d] ?? 1)),
-  };
-}

@@ -9,8 +9,9 @@
  *
  * is positive because the grid has no more than `tiles * across` programs, which is demanded.
  */
-import type { AffineAnalysis, AffineInt, Constraint } from "../contract/affine.ts";
-import { varies } from "../contract/affine.ts";
+import type { AffineAnalysis, Constraint } from "../contract/affine.ts";
+import type { AffineInt } from "../contract/affine_rules.ts";
+import { varies } from "../contract/affine_rules.ts";
 import { apply, constant } from "../contract/expr.ts";
 import { hull, least, type Limits, limitsOfType, limitsWith, most } from "../contract/magnitude.ts";
 import {

@@ -3,8 +3,8 @@
  * memory. These have coordinates within the extents, which bounds `rm * lda` by `(M - 1) * lda`: what fits for all
  * launches is known, the rest is demanded.
  */
-import { varies } from "../contract/affine.ts";
-import type { Observation } from "../contract/affine.ts";
+import { varies } from "../contract/affine_rules.ts";
+import type { Observation } from "../contract/affine_rules.ts";
 import { apply, constant } from "../contract/expr.ts";
 import { limitsOfType } from "../contract/magnitude.ts";
 import { constantOf, mulPoly, type Poly, polyExpr, polyOfAtom, subPoly } from "../contract/poly.ts";

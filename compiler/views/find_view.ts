@@ -1,5 +1,6 @@
 /** The view of one load, or why it has none. */
-import type { AffineAnalysis, Constraint, Observation } from "../contract/affine.ts";
+import type { AffineAnalysis, Constraint } from "../contract/affine.ts";
+import type { Observation } from "../contract/affine_rules.ts";
 import { wholeElements } from "../contract/accesses.ts";
 import { constant } from "../contract/expr.ts";
 import { limitsOfType } from "../contract/magnitude.ts";

@@ -1,5 +1,5 @@
 /** Polynomials of a program taken apart: what all of a launch shares, times what its programs, lanes and iterations differ in. */
-import { varies } from "../contract/affine.ts";
+import { varies } from "../contract/affine_rules.ts";
 import { addPoly, type Atom, mulPoly, type Poly, polyOf, polyOfAtom } from "../contract/poly.ts";
 
 /** A product of atoms that vary, and the polynomial that it is multiplied with. */

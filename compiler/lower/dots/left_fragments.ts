@@ -9,7 +9,7 @@
 import type { OpOf, Value } from "../../ir/func.ts";
 import { operandsOf } from "../../ir/op.ts";
 import { bytesOf, type IrType } from "../../ir/types.ts";
-import { matrixAccess } from "../../layout/conversion.ts";
+import { matrixAccess } from "../../layout/matrix_access.ts";
 import { leftFragments } from "../../layout/register_operand.ts";
 import { layoutOf } from "../../layout/tiles.ts";
 import { depthOf, GROUP_ROWS, GROUP_WARPS } from "../../layout/warp_group.ts";

@@ -4,7 +4,7 @@ import type { OpOf, Value } from "../../ir/func.ts";
 import { madeBy, operandsOf, resultOf } from "../../ir/op.ts";
 import type { AttrsOf } from "../../ir/ops.ts";
 import { bytesOf, pointeeBytes } from "../../ir/types.ts";
-import { matrixAccess } from "../../layout/conversion.ts";
+import { matrixAccess } from "../../layout/matrix_access.ts";
 import { axisShifts, type LinearLayout, moveShape, ofAxis } from "../../linear/linear.ts";
 import { bug } from "../../support/bug.ts";
 import type { LowerContext } from "../context.ts";

@@ -5,7 +5,8 @@
 import { type AccessGroup, groupRegisters } from "../../layout/access_groups.ts";
 import { zip } from "../../support/zip.ts";
 import type { Operand } from "../../ptx/func.ts";
-import { type MatrixAccess, offsetBases, type SharedPlan } from "../../layout/conversion.ts";
+import { offsetBases, type SharedPlan } from "../../layout/conversion.ts";
+import type { MatrixAccess } from "../../layout/matrix_access.ts";
 import { freeMask, type LinearLayout } from "../../linear/linear.ts";
 import { solve, spaceOf } from "../../linear/f2.ts";
 import { bytesOf, type Element } from "../../ir/types.ts";
