@@ -1,5 +1,5 @@
 /** A module to be generated, as plain data: `emit.ts` puts it together. */
-import type { Doc } from "./doc.ts";
+import { type Doc, propertyKey } from "./doc.ts";
 
 export interface ModuleStructure {
   /** Comment at the top, without comment marks. */
@@ -87,3 +87,8 @@ export type MemberStructure =
     readonly returns: Doc;
     readonly doc: string;
   };
+
+/** A property of an interface. */
+export function property(name: string, type: Doc, isOptional: boolean, doc = ""): MemberStructure {
+  return { kind: "property", name: propertyKey(name), isOptional, type, doc };
+}
