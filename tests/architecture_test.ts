@@ -170,12 +170,22 @@ Deno.test("modules import each other in circles only where ARCHITECTURE.md says 
   assertEquals(listed.filter((module) => !inCircles.has(module)), []);
 });
 
-Deno.test("every folder of the table and of the emulator says what comes in and what goes out", () => {
+/** A folder and those in it. */
+function foldersIn(folder: string): string[] {
+  return [
+    folder,
+    ...[...Deno.readDirSync(`${ROOT}/${folder}`)].filter(({ name, isDirectory }) =>
+      isDirectory && name !== "node_modules"
+    )
+      .flatMap(({ name }) => foldersIn(`${folder}/${name}`)),
+  ];
+}
+
+Deno.test("every folder of the table, of the compiler, the run time and the emulator says what comes in and what goes out", () => {
   const layers = readLayers(Deno.readTextFileSync(`${ROOT}/ARCHITECTURE.md`));
   const folders = [
     ...layers.map(({ folder }) => folder).filter((folder) => folder !== "editors"),
-    ...[...Deno.readDirSync(`${ROOT}/emulator`)].filter(({ isDirectory }) => isDirectory)
-      .map(({ name }) => `emulator/${name}`),
+    ...["compiler", "emulator", "ffi"].flatMap(foldersIn),
   ];
   const silent = folders.filter((folder) => {
     const files = new Set([...Deno.readDirSync(`${ROOT}/${folder}`)].map(({ name }) => name));
@@ -184,4 +194,26 @@ Deno.test("every folder of the table and of the emulator says what comes in and 
         Deno.readTextFileSync(`${ROOT}/${folder}/mod.ts`).startsWith("/**"));
   });
   assertEquals(silent, []);
+});
+
+/** What one screen shows of a listing. */
+const MOST_MODULES = 30;
+
+Deno.test("no folder has more modules than a screen shows", () => {
+  const tops = [
+    "bench",
+    "cli",
+    "codegen",
+    "compiler",
+    "emulator",
+    "ffi",
+    "playground",
+    "scripts",
+    "tests",
+  ];
+  const large = tops.flatMap(foldersIn).filter((folder) =>
+    [...Deno.readDirSync(`${ROOT}/${folder}`)].filter(({ name }) => name.endsWith(".ts")).length >
+      MOST_MODULES
+  );
+  assertEquals(large, []);
 });
