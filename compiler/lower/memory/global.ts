@@ -35,22 +35,10 @@ function guardOf(predicate: Operand | undefined): Instruction["guard"] {
   return { register: predicate, negated: false };
 }
 
-/** When an access happens, by the mask of its first element; constants decide now. */
-function guardAt(
-  cx: LowerContext,
-  mask: Value | undefined,
-  register: number,
-): "always" | "never" | Operand {
-  if (mask === undefined) return "always";
-  const operand = whole(cx.emitter, lowered(cx, mask)(register), "bool");
-  if (operand.kind === "integer") return operand.value === 0n ? "never" : "always";
-  return cx.emitter.inRegister(operand, "pred");
-}
-
-/** The pointer to an element. */
-function pointerAt(cx: LowerContext, pointer: Value, register: number): Operand {
-  const { element } = pointer.type;
-  return cx.emitter.inRegister(whole(cx.emitter, lowered(cx, pointer)(register), element), "b64");
+/** A predicate operand as a guard; constants decide now. */
+function maskGuard(e: Emitter, mask: Operand): "always" | "never" | Operand {
+  if (mask.kind === "integer") return mask.value === 0n ? "never" : "always";
+  return e.inRegister(mask, "pred");
 }
 
 /** In PTX's order, whatever the source's: operators, then eviction priorities. */
@@ -164,7 +152,9 @@ export function lowerLoad(
   const load = (group: AccessGroup): readonly Ref[] => {
     const [first] = group;
     const shape = accessShape(size, group.length);
-    const guard = guardAt(cx, mask, first);
+    const guard = mask === undefined
+      ? "always"
+      : maskGuard(e, whole(e, lowered(cx, mask)(first), "bool"));
     const results: Register[] = Array.from({ length: shape.count }, () => e.register(shape.bank));
     cx.loaded.registers += shape.count * (shape.bank === "b64" ? 2 : 1);
     if (guard !== "always") {
@@ -176,7 +166,10 @@ export function lowerLoad(
       }
     }
     if (guard !== "never") {
-      const start = pointerAt(cx, pointer, first);
+      const start = e.inRegister(
+        whole(e, lowered(cx, pointer)(first), pointer.type.element),
+        "b64",
+      );
       const { spelling, address } = isLookup(op)
         ? lookUp(e, start, shape, isUniform(pointer, axisInfo(pointer)))
         : {
@@ -227,11 +220,15 @@ export function lowerStore(
   const owner = ownerPredicate(cx, copies);
   for (const group of accessGroups(op, axisInfo)) {
     const [first] = group;
-    const masked = guardAt(cx, mask, first);
+    const masked = mask === undefined
+      ? "always"
+      : maskGuard(e, whole(e, lowered(cx, mask)(first), "bool"));
     if (masked === "never") continue;
     const shape = accessShape(pointeeBytes(pointer), group.length);
     const registers = packAccess(e, group.map((r) => lowered(cx, value)(r)), element);
-    const address = e.address(pointerAt(cx, pointer, first));
+    const address = e.address(
+      e.inRegister(whole(e, lowered(cx, pointer)(first), pointer.type.element), "b64"),
+    );
     e.emit(
       accessSpelling(op, "st", shape),
       [address, vectorOf(registers)],
@@ -255,9 +252,13 @@ export function lowerPrefetch(
   const owner = ownerPredicate(cx, copies);
   for (const group of accessGroups(op, axisInfo)) {
     const [first] = group;
-    const masked = guardAt(cx, mask, first);
+    const masked = mask === undefined
+      ? "always"
+      : maskGuard(e, whole(e, lowered(cx, mask)(first), "bool"));
     if (masked === "never") continue;
-    const address = e.address(pointerAt(cx, pointer, first));
+    const address = e.address(
+      e.inRegister(whole(e, lowered(cx, pointer)(first), pointer.type.element), "b64"),
+    );
     e.emit("prefetch.global.L2", [address], guardOf(bothHold(e, masked, owner)));
   }
 }
