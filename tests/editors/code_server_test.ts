@@ -9,7 +9,7 @@ import { copyTree } from "../../scripts/npm/tarball.ts";
 import { writePanel } from "../../scripts/vscode_panel.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { REAL_MAIN, Workspace } from "../cli/support/tri_process.ts";
-import { BrowserPage, findChromium } from "../playground/chromium.ts";
+import { type BrowserPage, Chromium, findChromium } from "../playground/chromium.ts";
 import { assert } from "../support/assert.ts";
 import { install } from "../support/tools/npm.ts";
 
@@ -85,7 +85,8 @@ Deno.test({
       stdout: "null",
       stderr: "null",
     }).spawn();
-    const page = await BrowserPage.open(must(chromium, "Chromium"), 1400, 900);
+    const browser = await Chromium.start(must(chromium, "Chromium"));
+    const page = await browser.open(1400, 900);
     try {
       const file = `vscode-remote://127.0.0.1:${port}${path}/project/a.tc`;
       const payload = encodeURIComponent(JSON.stringify([["openFile", file]]));
@@ -102,6 +103,7 @@ Deno.test({
       assert(said.includes("rm: int[32], held in a register"), said);
     } finally {
       await page.close();
+      await browser.end();
       await end(editor);
     }
   },

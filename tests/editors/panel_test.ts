@@ -2,7 +2,7 @@
 import { must } from "../../compiler/support/bug.ts";
 import { writePanel } from "../../scripts/vscode_panel.ts";
 import { Workspace } from "../cli/support/tri_process.ts";
-import { BrowserPage, findChromium } from "../playground/chromium.ts";
+import { type BrowserPage, Chromium, findChromium } from "../playground/chromium.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { type LiveAdapter, startAdapter } from "./live_adapter.ts";
 import { openPanelEditor, type PanelEditor } from "./panel_editor.ts";
@@ -56,7 +56,8 @@ Deno.test({
   fn: async () => {
     using files = new Workspace({ "deno.json": "{}", "a.tc": Deno.readTextFileSync(TRANSPOSE) });
     await writePanel(`${files.path}/dist`);
-    const page = await BrowserPage.open(must(chromium, "Chromium"), 900, 700);
+    const browser = await Chromium.start(must(chromium, "Chromium"));
+    const page = await browser.open(900, 700);
     const server = Deno.serve(
       { hostname: "127.0.0.1", port: 0, onListen: () => {} },
       ({ url }) => respond(files.path, url, editor.html()),
@@ -106,6 +107,7 @@ Deno.test({
       assertEquals([others, page.console, await page.evaluate("refused")], [[], [], []]);
     } finally {
       await page.close();
+      await browser.end();
       await server.shutdown();
       await adapter.close();
     }

@@ -21,7 +21,7 @@ browserTest(
   async ({ page, base }) => {
     await page.goto(base, READY);
     const spell: (value: unknown) => string = (0, eval)(SPELL);
-    for (const entry of sampled(GALLERY, GALLERY.length / 6)) {
+    for (const entry of sampled(GALLERY, GALLERY.length / 10)) {
       const { program, call } = openEntry(entry);
       for (
         const [name, args] of [

@@ -21,38 +21,74 @@ export function findChromium(): string | undefined {
   ]);
 }
 
-/** A page in a browser of its own. */
+/** A browser: pages share nothing but the time that it takes to start. */
+export class Chromium {
+  private constructor(
+    private readonly running: Running,
+    private readonly port: number,
+    private readonly connection: Connection,
+  ) {}
+
+  static async start(program: string): Promise<Chromium> {
+    const running = await start(program, (folder) => ({
+      args: [
+        ...["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"],
+        ...["--remote-debugging-port=0", `--user-data-dir=${folder}`],
+        ...["--no-first-run", "--disable-background-networking", "--disable-extensions"],
+        ...["--disable-component-update", "--disable-sync", "about:blank"],
+      ],
+      stderr: "null",
+    }));
+    const port = await portIn(`${running.folder}/DevToolsActivePort`);
+    const response = await fetch(`http://127.0.0.1:${port}/json/version`);
+    const { webSocketDebuggerUrl }: { webSocketDebuggerUrl: string } = await response.json();
+    return new Chromium(running, port, await connect(webSocketDebuggerUrl));
+  }
+
+  /** An empty page, with caches and workers of its own. */
+  async open(width = 1280, height = 800): Promise<BrowserPage> {
+    const { browserContextId } = await this.connection.send("Target.createBrowserContext");
+    const { targetId } = await this.connection.send("Target.createTarget", {
+      url: "about:blank",
+      browserContextId,
+      newWindow: true,
+      width,
+      height,
+    });
+    const address = `ws://127.0.0.1:${this.port}/devtools/page/${targetId}`;
+    return await BrowserPage.at(address, width, height, async () => {
+      await this.connection.send("Target.disposeBrowserContext", { browserContextId });
+    });
+  }
+
+  async end(): Promise<void> {
+    this.connection.close();
+    await this.running.end();
+  }
+}
+
+/** A page, and what happens in it. */
 export class BrowserPage {
-  readonly #browser: Running;
+  readonly #end: () => Promise<void>;
   readonly #connection: Promise<Connection>;
   /** Addresses that the page or its workers have asked for. */
   readonly requests: string[] = [];
   /** What it has written to its console, and errors. */
   readonly console: string[] = [];
 
-  private constructor(browser: Running, address: string) {
-    this.#browser = browser;
+  private constructor(address: string, end: () => Promise<void>) {
+    this.#end = end;
     this.#connection = connect(address, (method, params) => this.#take(method, params));
   }
 
-  /** Starts a browser with an empty page. */
-  static async open(program: string, width = 1280, height = 800): Promise<BrowserPage> {
-    const browser = await start(program, (folder) => ({
-      args: [
-        ...["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"],
-        ...["--remote-debugging-port=0", `--user-data-dir=${folder}`],
-        ...["--no-first-run", "--disable-background-networking", "--disable-extensions"],
-        ...["--disable-component-update", "--disable-sync", `--window-size=${width},${height}`],
-        "about:blank",
-      ],
-      stderr: "null",
-    }));
-    const port = await portIn(`${browser.folder}/DevToolsActivePort`);
-    const response = await fetch(`http://127.0.0.1:${port}/json`);
-    const targets: readonly { readonly type: string; readonly webSocketDebuggerUrl: string }[] =
-      await response.json();
-    const url = targets.find(({ type }) => type === "page")?.webSocketDebuggerUrl ?? "";
-    const page = new BrowserPage(browser, url);
+  /** The page that the browser has at an address. */
+  static async at(
+    address: string,
+    width: number,
+    height: number,
+    end: () => Promise<void>,
+  ): Promise<BrowserPage> {
+    const page = new BrowserPage(address, end);
     await page.send("Page.enable");
     await page.send("Runtime.enable");
     await page.send("Network.enable");
@@ -123,10 +159,10 @@ export class BrowserPage {
     return Uint8Array.from(atob(String(data)), (char) => char.charCodeAt(0));
   }
 
-  /** Ends the browser. */
+  /** Ends the page. */
   async close(): Promise<void> {
     (await this.#connection).close();
-    await this.#browser.end();
+    await this.#end();
   }
 
   #take(method: string, params: Facts): void {

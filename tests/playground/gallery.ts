@@ -3,6 +3,7 @@ import { type GalleryEntry, INCLUDES } from "../../playground/gallery/entries.ts
 import type { Program } from "../../playground/session/program.ts";
 import type { Call } from "../../playground/session/run.ts";
 import { INITIAL } from "../../playground/state/state.ts";
+import { halfOf } from "../support/sampled.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -30,4 +31,21 @@ export function openEntry(
     ...(config === undefined ? {} : { config }),
   };
   return { program, call: { sizes, extent, budget, fills, entry: "" } };
+}
+
+/** A test of each entry, of which a run takes half. */
+export function testEntries(
+  entries: readonly GalleryEntry[],
+  titleOf: (name: string) => string,
+  test: (entry: GalleryEntry) => void,
+): void {
+  const chosen = halfOf(entries, entries.length);
+  for (const entry of entries) {
+    const isChosen = chosen.includes(entry);
+    Deno.test({
+      name: titleOf(entry.name) + (isChosen ? "" : " [skipped: a run tries half of the entries]"),
+      ignore: !isChosen,
+      fn: () => test(entry),
+    });
+  }
 }

@@ -4,7 +4,7 @@ import { GUIDE } from "../../playground/gallery/guide.ts";
 import { problemsOf } from "../../playground/session/check.ts";
 import { run } from "../../playground/session/run.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { openEntry, textOf } from "./gallery.ts";
+import { openEntry, testEntries, textOf } from "./gallery.ts";
 
 const PAGES = new URL("../../docs/guide/", import.meta.url);
 
@@ -14,16 +14,18 @@ const FOUND: Readonly<Record<string, string>> = {
   guide_count_values: "race",
 };
 
-for (const entry of GUIDE) {
-  Deno.test(`run() of ${entry.name} gives what its page says`, () => {
+testEntries(
+  GUIDE,
+  (name) => `run() of ${name} gives what its page says`,
+  (entry) => {
     const { program, call } = openEntry(entry);
     assertEquals(problemsOf(program, "all"), []);
     const ran = run(program, call);
     if (entry.name === "guide_no_mask") return assert(ran.kind === "not run");
     assert(ran.kind === "ran", JSON.stringify(ran));
     assertEquals(ran.findings[0]?.kind, FOUND[entry.name]);
-  });
-}
+  },
+);
 
 Deno.test("each page of the guide leads to its kernels in the playground", () => {
   const entries = new Set(GUIDE.map(({ name }) => name));

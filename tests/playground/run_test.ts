@@ -5,7 +5,7 @@ import { run } from "../../playground/session/run.ts";
 import { sidesOf } from "../../playground/views/fault_sides.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { openEntry, textOf } from "./gallery.ts";
+import { openEntry, testEntries, textOf } from "./gallery.ts";
 
 type Tensors = Readonly<Record<string, Float64Array>>;
 type Sizes = Readonly<Record<string, number>>;
@@ -59,8 +59,10 @@ function sum(count: number, term: (index: number) => number): number {
   return total;
 }
 
-for (const entry of GALLERY.filter(({ group }) => group !== "Mistakes")) {
-  Deno.test(`run() of the gallery's ${entry.name} has no findings and the right result`, () => {
+testEntries(
+  GALLERY.filter(({ group }) => group !== "Mistakes"),
+  (name) => `run() of the gallery's ${name} has no findings and the right result`,
+  (entry) => {
     const { program, call } = openEntry(entry);
     assertEquals(problemsOf(program, "all"), []);
     const ran = run(program, call);
@@ -80,8 +82,8 @@ for (const entry of GALLERY.filter(({ group }) => group !== "Mistakes")) {
         assert(Math.abs(value - right) <= 1e-6, `${name}[${index}] is ${value}, not ${right}`);
       });
     }
-  });
-}
+  },
+);
 
 /** What the emulator must find, and where. */
 const PLANTED: Readonly<Record<string, readonly [kind: string, source: RegExp]>> = {

@@ -2,9 +2,14 @@
 import { must } from "../../compiler/support/bug.ts";
 import { buildSite, type Site } from "../../playground/build.ts";
 import { respond } from "../../playground/serve.ts";
-import { BrowserPage, findChromium } from "./chromium.ts";
+import { type BrowserPage, Chromium, findChromium } from "./chromium.ts";
 
-const chromium = findChromium();
+const program = findChromium();
+/** Started by the first test; it ends with the last. */
+let browser: Promise<Chromium> | undefined;
+Deno.test.afterAll(async () => {
+  await (await browser)?.end();
+});
 
 /** Built once: all tests of a file look at the same files. */
 let site: Promise<Site> | undefined;
@@ -19,16 +24,16 @@ export interface Opened {
   readonly base: string;
 }
 
-/** A test with a browser and a server of its own; skipped where there is no browser. */
+/** A test with a page and a server of its own; skipped where there is no browser. */
 export function browserTest(
   title: string,
   size: readonly [number, number],
   test: (opened: Opened) => Promise<void>,
 ): void {
-  const why = chromium === undefined ? " [skipped: no Chromium]" : "";
+  const why = program === undefined ? " [skipped: no Chromium]" : "";
   Deno.test({
     name: title + why,
-    ignore: chromium === undefined,
+    ignore: program === undefined,
     fn: async () => {
       site ??= buildSite();
       const files = await site;
@@ -36,7 +41,8 @@ export function browserTest(
         { hostname: "127.0.0.1", port: 0, onListen: () => {} },
         ({ url }) => respond(files, url),
       );
-      const page = await BrowserPage.open(must(chromium, "Chromium"), ...size);
+      browser ??= Chromium.start(must(program, "Chromium"));
+      const page = await (await browser).open(...size);
       try {
         await test({ page, base: `http://127.0.0.1:${server.addr.port}/` });
       } finally {

@@ -7,13 +7,15 @@ import { STAGES, stagesOf } from "../../playground/session/stages.ts";
 import * as protocol from "vscode-languageserver-protocol";
 import { must } from "../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { openEntry } from "./gallery.ts";
+import { openEntry, testEntries } from "./gallery.ts";
 
 const opened = (name: string): ReturnType<typeof openEntry> =>
   openEntry(must(GALLERY.find((entry) => entry.name === name), name));
 
-for (const entry of GALLERY.filter(({ name }) => name !== "type_error")) {
-  Deno.test(`stagesOf() links lines of every stage of ${entry.name} with lines of the text`, () => {
+testEntries(
+  GALLERY.filter(({ name }) => name !== "type_error"),
+  (name) => `stagesOf() links lines of every stage of ${name} with lines of the text`,
+  (entry) => {
     const { program } = openEntry(entry);
     const count = program.text.split("\n").length;
     const stages = stagesOf(program, STAGES, "");
@@ -25,8 +27,8 @@ for (const entry of GALLERY.filter(({ name }) => name !== "type_error")) {
       assert(links.every((line) => line >= 0 && line <= count), name);
       assert(new Set(links).size > 1, name);
     }
-  });
-}
+  },
+);
 
 Deno.test("stagesOf() links a statement with its operations and its instructions", () => {
   const { program } = opened("vector_add");

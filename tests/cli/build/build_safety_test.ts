@@ -208,14 +208,14 @@ Deno.test({
     const run = { main: REAL_MAIN };
     assertEquals((await workspace.tri(args, run)).code, 0);
     const before = workspace.files("out");
-    const lines = Array.from({ length: 4000 }, (_, i) => `  *(X + ${i}) = ${i};`).join("\n");
+    const lines = Array.from({ length: 600 }, (_, i) => `  *(X + ${i}) = ${i};`).join("\n");
     workspace.write("k/a.tc", `__global__ void f(int *X) {\n${lines}\n}\n`);
-    // A limit on the size of files simulates a full disk: 64 blocks of 512 bytes.
+    // A limit on the size of files simulates a full disk: 16 blocks of 512 bytes.
     const words = [Deno.execPath(), "run", "-q", "-A", "--no-check", REAL_MAIN, ...args];
     const { code, stderr } = await new Deno.Command("sh", {
       args: [
         "-c",
-        `trap '' XFSZ; ulimit -f 64; exec ${words.map((word) => `'${word}'`).join(" ")}`,
+        `trap '' XFSZ; ulimit -f 16; exec ${words.map((word) => `'${word}'`).join(" ")}`,
       ],
       cwd: workspace.path,
     }).output();

@@ -182,18 +182,16 @@ Deno.test("tri tune continues without configurations that fail, do not fit, or d
 
 Deno.test("tri tune ends the process of a configuration that never ends or crashes, and continues without it", async () => {
   using workspace = new Workspace({ "kernels/scale.tc": SCALE });
-  const sizes = ["--size", "n=96", "--size", "n=1000"];
+  const sizes = ["--size", "n=96"];
   const first = await tune(workspace, [...sizes, "--timeout", "3"], {
     TRI_TEST_HANG: "TM=64",
     TRI_TEST_CRASH: "TM=128",
   });
   assertEquals([first.code, first.stderr], [0, ""]);
-  for (const key of ["n=96", "n=1000"]) {
-    const found = timings(workspace)["a16"]?.[key] ?? {};
-    assertEquals(found["TM=64"]?.failed, "did not end within 3 s");
-    assertEquals(found["TM=128"]?.failed, "the process that timed it ended with code 7");
-    assertEquals(found["TM=256"]?.rounds, 9);
-  }
+  const found = timings(workspace)["a16"]?.["n=96"] ?? {};
+  assertEquals(found["TM=64"]?.failed, "did not end within 3 s");
+  assertEquals(found["TM=128"]?.failed, "the process that timed it ended with code 7");
+  assertEquals(found["TM=256"]?.rounds, 9);
   const again = await tune(workspace, sizes);
   assertStringIncludes(again.stdout, "n=96 on Test GPU; 3 of 3 were known");
   assertStringIncludes(again.stdout, "  TM=64   dropped: did not end within 3 s");
