@@ -5,7 +5,6 @@
  * single waits, fences and releases away.
  */
 import { integers } from "./data.ts";
-import { fromNumber, HALF, toBits } from "./small_floats.ts";
 import { type CorpusCase, int, type TensorMapArgument } from "./types.ts";
 
 const SLOTS = 3;
@@ -199,7 +198,7 @@ function matrix(
   expected?: readonly number[],
 ): TensorMapArgument {
   const bits = (all: readonly number[]): Uint16Array<ArrayBuffer> =>
-    Uint16Array.from(all, (value) => toBits(HALF, fromNumber(value)));
+    new Uint16Array(Float16Array.from(all).buffer);
   return {
     kind: "tensor map",
     data: bits(values),

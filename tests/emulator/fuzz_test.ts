@@ -10,7 +10,7 @@ import { PtxSyntaxError } from "../../compiler/ptx/syntax_error.ts";
 import { anyEditsFrom, mutate } from "../support/compiler/mutate.ts";
 import { readRecorded } from "../support/recorded.ts";
 
-const COUNT = Number(Deno.env.get("TRI_FUZZ") ?? 300);
+const COUNT = Number(Deno.env.get("TRI_FUZZ") ?? 150);
 const ROOT = new URL("../", import.meta.url);
 
 function textsIn(folder: string): string[] {

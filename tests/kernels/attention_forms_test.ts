@@ -129,6 +129,6 @@ for (const [type, d] of sampled(VARIANTS, 1)) {
       [{ ...of(129, 400), window: 70 }, true],
       [{ batches: 2, heads: 6, keyHeads: 2, m: 65, n: 70, d }, true],
     ];
-    for (const [size, causal] of sampled(cases, 2)) check(made, type, size, causal);
+    for (const [size, causal] of sampled(cases, 1)) check(made, type, size, causal);
   });
 }

@@ -3,6 +3,7 @@ import { groupedMatmul } from "../../generated/grouped_matmul.ts";
 import { ArgumentError, Device } from "../../ffi/mod.ts";
 import { assertEquals, assertThrows } from "../support/assert.ts";
 import { checkGroups } from "../support/kernels/groups.ts";
+import { sampled } from "../support/sampled.ts";
 import { everyVariant } from "./devices.ts";
 
 everyVariant(
@@ -10,8 +11,14 @@ everyVariant(
   "grouped_matmul",
   groupedMatmul.variants,
   (device, variant) => {
-    checkGroups(device, { variant, groups: [3, 0, 67, 1], k: 37, n: 70, gap: 1 });
-    checkGroups(device, { variant, groups: [0, 5, 66, 0], k: 72, n: 80, gap: 8 });
+    const cases = [
+      { groups: [3, 0, 67, 1], k: 37, n: 70, gap: 1 },
+      { groups: [0, 5, 66, 0], k: 72, n: 80, gap: 8 },
+    ];
+    // Variants choose each for itself.
+    for (const one of sampled(cases, 1, groupedMatmul.variants.indexOf(variant))) {
+      checkGroups(device, { variant, ...one });
+    }
     // Nothing to add.
     checkGroups(device, { variant, groups: [2, 1], k: 0, n: 8, gap: 0 });
   },

@@ -78,7 +78,10 @@ everyTarget("rows that are longer than the tile of a block are as others, on {}"
   "reduce_sum",
 ], (device) => {
   const [first = "float32", second = "float32"] = sampled(FLOATS, 2, 0);
-  checkSoftmax(device, first, [1, 33_000, 8]);
-  checkNorms(device, second, [1, 33_000, 0]);
-  checkNormDerivatives(device, first, [1, 16_400, 0], 1);
+  const checks = [
+    () => checkSoftmax(device, first, [1, 33_000, 8]),
+    () => checkNorms(device, second, [1, 33_000, 0]),
+    () => checkNormDerivatives(device, first, [1, 16_400, 0], 1),
+  ];
+  for (const check of sampled(checks, 1)) check();
 });

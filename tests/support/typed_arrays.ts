@@ -18,15 +18,28 @@ type FloatArray = Float64Array<ArrayBuffer> | Float32Array<ArrayBuffer> | Float1
 
 /** Elements as they lie in memory. Floats are rounded to the type. */
 export function encode(type: ScalarName, values: readonly Scalar[]): Uint8Array {
-  // The host has its own NaN.
-  const isPlain = !values.some((value) => Number.isNaN(value));
   const Floats = HOST_FLOATS[type];
-  if (Floats !== undefined && isPlain) {
+  if (Floats !== undefined) {
     const host = new Floats(values.length);
     values.forEach((value, i) => host[i] = Number(value));
-    return new Uint8Array(host.buffer);
+    return withOwnNaN(type, new Uint8Array(host.buffer), values);
   }
-  if (type === "bfloat16" && isPlain) return encodeHigh(values);
+  return type === "bfloat16"
+    ? withOwnNaN(type, encodeHigh(values), values)
+    : encodeEach(type, values);
+}
+
+/** The host has a NaN that is not the type's: outputs are poisoned with the latter. */
+function withOwnNaN(type: ScalarName, bytes: Uint8Array, values: readonly Scalar[]): Uint8Array {
+  if (!values.some((value) => Number.isNaN(value))) return bytes;
+  const nan = encodeEach(type, [NaN]);
+  values.forEach((value, i) => {
+    if (Number.isNaN(value)) bytes.set(nan, i * nan.length);
+  });
+  return bytes;
+}
+
+function encodeEach(type: ScalarName, values: readonly Scalar[]): Uint8Array {
   const size = bytesOfType(type);
   const bytes = new Uint8Array(size * values.length);
   values.forEach((value, i) => {

@@ -3,6 +3,7 @@ import { Fault, type FaultFacts, type FaultKind } from "../../../emulator/fault.
 import { assert, assertEquals } from "../../support/assert.ts";
 import { emulate, int, type Run } from "../../support/emulate.ts";
 import { readRecorded } from "../../support/recorded.ts";
+import { halfOf } from "../../support/sampled.ts";
 import { PLANTED_BODIES, textOfBody } from "./planted/assembly.ts";
 import { PLANTED, type Planted } from "./planted/table.ts";
 
@@ -53,6 +54,9 @@ function assertFound(found: readonly FaultFacts[], kinds: readonly FaultKind[]):
   );
 }
 
+/** Of those without a mistake a run tries half: other programs run without findings too. */
+const TRIED_RIGHT = new Set(halfOf(PLANTED));
+
 for (const planted of PLANTED) {
   const { kernel, kinds } = planted;
   if (kinds !== undefined) {
@@ -60,6 +64,7 @@ for (const planted of PLANTED) {
       assertFound(kernelFindings("wrong", planted), kinds);
     });
   }
+  if (!TRIED_RIGHT.has(planted)) continue;
   Deno.test(`${kernel} without a mistake runs without a finding`, () => {
     assertEquals(said(kernelFindings("right", planted)), "");
   });

@@ -246,8 +246,8 @@ Deno.test("wasmForm() of accesses declines where an active lane's address is in 
     local: [BigInt(LOCAL_BYTES), 0xfffffff0n],
     "": [0n, BigInt(WINDOW.param) << 32n, (BigInt(WINDOW.shared) << 32n) | (1n << 24n)],
   };
-  for (const it of CASES) {
-    if (it.count > 1) continue;
+  const cases = CASES.filter(({ count }) => count === 1);
+  for (const it of sampled(cases, cases.length / 4)) {
     for (const address of foreign[it.space] ?? []) {
       assertEquals(callForeign(it, address, -1), 1, it.match.opcode);
       assertEquals(callForeign(it, address, 1 << 5), 1, it.match.opcode);
