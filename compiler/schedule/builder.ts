@@ -6,9 +6,9 @@ import type { AttrsOf, BareOp, TileOp } from "../ir/ops.ts";
 import { type IrType, scalarType } from "../ir/types.ts";
 import type { SharedPlan } from "../layout/conversion.ts";
 import { permuteLayout } from "../linear/linear.ts";
-import { must } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
 import type { StagedOperand } from "./staged_operand.ts";
+import { layoutOf } from "../layout/tiles.ts";
 
 /** How the reading side of a plan reads. */
 export function accessOf({ matrices }: SharedPlan): SharedAccess {
@@ -132,7 +132,7 @@ export class ScheduleBuilder {
     let value = source;
     for (const permutation of operand.permutations) {
       const { order } = permutation.attrs;
-      const layout = permuteLayout(must(value.type.layout, "layout of an operand"), order);
+      const layout = permuteLayout(layoutOf(value), order);
       const type: IrType = { ...value.type, shape: layout.shape, layout };
       value = this.value("permute", [value], type, { order });
     }

@@ -4,9 +4,8 @@ import { operandsOf } from "../ir/op.ts";
 import { bytesOf } from "../ir/types.ts";
 import { type ConversionPlan, planConversion, type SharedPlan } from "../layout/conversion.ts";
 import { invertOrder, type LinearLayout, permuteLayout } from "../linear/linear.ts";
-import { must } from "../support/bug.ts";
 import type { Target } from "../targets.ts";
-import { tileBytes } from "../layout/tiles.ts";
+import { layoutOf, tileBytes } from "../layout/tiles.ts";
 
 /** An operand that goes from `source` through shared memory to a dot. */
 export interface StagedOperand {
@@ -36,7 +35,7 @@ export function stagedOperandsOf(
   return ([0, 1] as const).flatMap((index): StagedOperand[] => {
     const permutations: OpOf<"permute">[] = [];
     let source = operandAt(dot, index);
-    let layout = must(source.type.layout, "layout of an operand");
+    let layout = layoutOf(source);
     for (;;) {
       const { def } = source;
       if (def === undefined || !here.has(def) || uses.get(source) !== 1) break;
@@ -54,7 +53,7 @@ export function stagedOperandsOf(
 
 /** How an operand gets its layout. A target is asked for `ldmatrix` only where that makes a difference. */
 function planOperand(source: Value, layout: LinearLayout, target: Target): ConversionPlan {
-  const from = must(source.type.layout, "layout of an operand");
+  const from = layoutOf(source);
   const bytes = bytesOf(source.type.element);
   const plan = planConversion(from, layout, bytes, { matrices: "load", lines: true });
   const isOfMatrices = plan.kind === "shared" && plan.matrices !== undefined;
@@ -101,7 +100,7 @@ export function residentOperands(
   const held = [...sums, ...operands.map(({ value }) => value)];
   if (held.reduce((words, value) => words + wordsOf(value), 0) <= DOT_REGISTERS) return [];
   return operands.flatMap(({ dot, index, value, source }): StagedOperand[] => {
-    const layout = must(value.type.layout, "layout of an operand");
+    const layout = layoutOf(value);
     const plan = planOperand(source, layout, target);
     return plan.kind === "shared" && source.type.element !== "bool"
       ? [{ dot, index, source, permutations: [], layout, plan, bytes: tileBytes(source.type) }]

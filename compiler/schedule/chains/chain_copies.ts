@@ -9,7 +9,7 @@ import { newOp, newValue, type Region, type Value } from "../../ir/func.ts";
 import { must } from "../../support/bug.ts";
 import { zip } from "../../support/zip.ts";
 import { copySlice, parametersNeeded } from "../backward_slice.ts";
-import { type CopiedLoop, type Copier, copyLoop, pick } from "../warp_groups/beside_loop.ts";
+import { type CopiedLoop, type Copier, copyLoop } from "../warp_groups/beside_loop.ts";
 import { ScheduleBuilder } from "../builder.ts";
 import { nextTurn, positionOfTurn } from "./chain_dots.ts";
 import {
@@ -20,7 +20,7 @@ import {
   type TensorBox,
   vectorsBeside,
 } from "./chain_plan.ts";
-import { copyOfIteration, firstIteration } from "../pipeline/prefetch.ts";
+import { copyOfIteration, firstIteration, pick } from "../pipeline/prefetch.ts";
 import {
   lastPosition,
   nextPosition,

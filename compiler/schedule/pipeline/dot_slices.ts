@@ -7,7 +7,7 @@ import { resultOf } from "../../ir/op.ts";
 import { bytesOf } from "../../ir/types.ts";
 import { offsetBases } from "../../layout/conversion.ts";
 import { dotLayouts } from "../../layout/dot.ts";
-import { axisShifts, type LinearLayout, moveShape } from "../../linear/linear.ts";
+import { axisShifts, type LinearLayout, moveShape, ofAxis } from "../../linear/linear.ts";
 import { must } from "../../support/bug.ts";
 import type { Target } from "../../targets.ts";
 import { accessOf, type ScheduleBuilder } from "../builder.ts";
@@ -55,8 +55,8 @@ function partOf(operand: StagedOperand, depth: number): Part | undefined {
   const { plan, layout: whole } = operand;
   const axis = depthAxis(operand);
   const shape = whole.shape.map((extent, d) => d === axis ? depth : extent);
-  const count = must(whole.shape[axis], "extent along k") / depth;
-  const low = must(axisShifts(whole.shape)[axis], "axis of a shape") + Math.log2(depth);
+  const count = ofAxis(whole.shape, axis) / depth;
+  const low = ofAxis(axisShifts(whole.shape), axis) + Math.log2(depth);
   const kept = whole.register.filter((basis) => ((basis >> low) & (count - 1)) === 0);
   if (plan.matrices === undefined) {
     const { register } = offsetBases({ ...whole, register: kept }, plan.columns);
@@ -72,7 +72,7 @@ function partOf(operand: StagedOperand, depth: number): Part | undefined {
 /** The axis of an operand's source that becomes k. */
 export function depthAxis({ index, permutations }: StagedOperand): number {
   return permutations.reduceRight(
-    (axis, permutation) => must(permutation.attrs.order[axis], "axis of an order"),
+    (axis, permutation) => ofAxis(permutation.attrs.order, axis),
     index === 0 ? 1 : 0,
   );
 }

@@ -42,6 +42,7 @@ import {
   pipelineGroupDot,
   planGroupDot,
 } from "../warp_groups/warp_group_loop.ts";
+import { layoutOf } from "../../layout/tiles.ts";
 
 export interface PipelinedLoop {
   readonly staged: readonly StagedOperand[];
@@ -263,7 +264,7 @@ const COPY_BYTES: readonly number[] = [4, 8, 16];
 
 /** Each access of the load is one copy to consecutive offsets. */
 function isCopyable({ load, source, plan }: LoadedOperand, axisInfo: AxisFacts): boolean {
-  const layout = must(source.type.layout, "layout of a load");
+  const layout = layoutOf(source);
   return accessGroups(load, axisInfo).every((group) => {
     const first = elementAt(layout, group[0], 0, 0);
     return COPY_BYTES.includes(group.length * bytesOf(source.type.element)) &&

@@ -42,6 +42,7 @@ import {
   type Plan,
   storeIteration,
 } from "./prefetch.ts";
+import { zip } from "../../support/zip.ts";
 
 /** Dots of whole iterations. Copies start after the only one, or after the first. */
 export function pipelineByIterations(plan: Plan): Op[] {
@@ -50,14 +51,13 @@ export function pipelineByIterations(plan: Plan): Op[] {
   const before = new ScheduleBuilder(func, [], loop.span);
   const ahead = copyPrologue(plan, before, "nothing");
 
-  const initial = [before.int(0), before.int(slots - 1), ahead.runs, ...ahead.state];
+  const initial = [before.int(0), before.int(slots - 1), ahead.runs, ...ahead.state] as const;
   const { inBody, yields } = carry(plan, initial);
-  const [reading, writing, runs, ...state] = inBody;
-  const [from, to] = [must(reading, "slot"), must(writing, "slot")];
+  const [from, to, runs, ...state] = inBody;
   const late = new ScheduleBuilder(func, [], loop.span);
   replaceBody(plan, from, (build) => {
     build.waitGroup(slots - 2);
-    const iteration = { state, runs: must(runs, "test") };
+    const iteration = { state, runs };
     const next = copyIteration(plan, late, iteration, to, "nothing");
     yields([late.advance(from, slots), late.advance(to, slots), next.runs, ...next.state]);
   });
@@ -81,16 +81,21 @@ export function pipelineBySlices(plan: Plan, slices: DotSlices): Op[] {
   before.waitGroup(slots - 2);
   const first = loadSlice(before, slices, buffers, before.int(0), 0);
 
-  const initial = [before.int(0), before.int(slots - 1), ahead.runs, ...first, ...ahead.state];
+  const initial = [
+    before.int(0),
+    before.int(slots - 1),
+    ahead.runs,
+    ...first,
+    ...ahead.state,
+  ] as const;
   const { inBody, yields } = carry(plan, initial);
-  const [reading, writing, runs, left, right, ...state] = inBody;
-  const [from, to] = [must(reading, "slot"), must(writing, "slot")];
+  const [from, to, runs, left, right, ...state] = inBody;
   const build = new ScheduleBuilder(func, [], loop.span);
   const multiplyIteration = (dot: OpOf<"dot">): void => {
     const following = build.advance(from, slots);
-    const copies = copiesOf(plan, build, { state, runs: must(runs, "test") }, to, "zeros");
+    const copies = copiesOf(plan, build, { state, runs }, to, "zeros");
     const last = slices.count - 1;
-    let operands: readonly [Value, Value] = [must(left, "operand a"), must(right, "operand b")];
+    let operands: readonly [Value, Value] = [left, right];
     let { sum } = operandsOf(dot);
     for (let slice = 0; slice < last; slice++) {
       const next = loadSlice(build, slices, buffers, from, slice + 1);
@@ -122,14 +127,13 @@ export function pipelineThroughRegisters(plan: Plan): Op[] {
   const first = loadIteration(plan, before, firstIteration(plan, before));
   storeIteration(plan, before, first.values, before.int(0));
 
-  const initial = [before.int(0), before.int(1), first.next.runs, ...first.next.state];
+  const initial = [before.int(0), before.int(1), first.next.runs, ...first.next.state] as const;
   const { inBody, yields } = carry(plan, initial);
-  const [reading, writing, runs, ...state] = inBody;
-  const [from, to] = [must(reading, "slot"), must(writing, "slot")];
+  const [from, to, runs, ...state] = inBody;
   const late = new ScheduleBuilder(func, [], loop.span);
   replaceBody(plan, from, (build) => {
     build.barrier();
-    const { values, next } = loadIteration(plan, build, { state, runs: must(runs, "test") });
+    const { values, next } = loadIteration(plan, build, { state, runs });
     yields([build.advance(from, slots), build.advance(to, slots), next.runs, ...next.state]);
     storeIteration(plan, late, values, to);
   });
@@ -152,9 +156,9 @@ function replaceBody(plan: Plan, slot: Value, head: (build: ScheduleBuilder) => 
   const build = new ScheduleBuilder(func, [], loop.span);
   head(build);
   for (const op of body.ops) {
-    staged.forEach((operand, i) => {
-      if (operand.dot === op) build.load(operand, must(buffers[i], "buffer"), slot);
-    });
+    for (const [operand, buffer] of zip(staged, buffers)) {
+      if (operand.dot === op) build.load(operand, buffer, slot);
+    }
     build.out.push(op);
   }
   body.ops = build.out;

@@ -7,10 +7,11 @@
  */
 import { loopOf } from "../../ir/flow.ts";
 import { type Func, newValue, type OpOf, type Value } from "../../ir/func.ts";
-import { must } from "../../support/bug.ts";
+import { bug, must } from "../../support/bug.ts";
 import { copySlice } from "../backward_slice.ts";
 import type { ScheduleBuilder } from "../builder.ts";
 import type { StagedOperand } from "../staged_operand.ts";
+import { zip } from "../../support/zip.ts";
 
 /** What a loop carries for addresses and for its test, by position. */
 export interface AddressState {
@@ -53,19 +54,31 @@ export function firstIteration(
   build: ScheduleBuilder,
 ): Iteration {
   return {
-    state: carried.entering.map((i) => must(loopOf(loop).initial[i], "initial value")),
+    state: pick(loopOf(loop).initial, carried.entering),
     runs: build.true(),
   };
 }
 
-/** What an iteration loads from: the operands of each load, by staged operand; and the next iteration. */
+/** A load of an iteration, with its operands there. */
+export interface Source {
+  readonly load: PrefetchedOperand["load"];
+  readonly buffer: Value;
+  readonly pointer: Value;
+  /** Masks, or coordinates of a box. */
+  readonly others: readonly Value[];
+}
+
+/** What an iteration loads from, by staged operand; and the next iteration. */
 export function addressesOf(
   plan: Plan,
   build: ScheduleBuilder,
   iteration: Iteration,
-): { readonly sources: readonly (readonly Value[])[]; readonly next: Iteration } {
+): { readonly sources: readonly Source[]; readonly next: Iteration } {
   const { copy, next } = copyOfIteration(plan, build, iteration);
-  const sources = plan.staged.map(({ load }) => load.operands.map(copy));
+  const sources = zip(plan.staged, plan.buffers).map(([{ load }, buffer]) => {
+    const [pointer, ...others] = load.operands.map(copy);
+    return { load, buffer, pointer: pointer ?? bug("a load without a pointer"), others };
+  });
   return { sources, next: next() };
 }
 
@@ -77,30 +90,35 @@ export function copyOfIteration(
 ): { readonly copy: (value: Value) => Value; readonly next: () => Iteration } {
   const { test, body, continues, leaving, repeated } = loopOf(loop);
   const known = new Map<Value, Value>(iteration.outer);
-  carried.entering.forEach((index, i) =>
-    known.set(must(test.params[index], "parameter"), must(iteration.state[i], "state"))
-  );
+  for (const [param, value] of zip(pick(test.params, carried.entering), iteration.state)) {
+    known.set(param, value);
+  }
   const copyTest = copySlice(func, test, known, build.out);
   const runs = build.both(iteration.runs, copyTest(continues));
-  for (const index of carried.leaving) {
-    const value = must(leaving[index], "value that leaves the test");
-    known.set(must(body.params[index], "parameter"), copyTest(value));
-  }
+  const [params, values] = [pick(body.params, carried.leaving), pick(leaving, carried.leaving)];
+  for (const [param, value] of zip(params, values)) known.set(param, copyTest(value));
   const copy = copySlice(func, body, known, build.out, runs);
   const next = (): Iteration => {
-    const state = carried.entering.map((i) => copy(must(repeated[i], "yielded value")));
+    const state = pick(repeated, carried.entering).map(copy);
     return { ...iteration, state, runs };
   };
   return { copy, next };
 }
 
+/** The values at some places of a list. */
+export const pick = (values: readonly Value[], places: readonly number[]): Value[] =>
+  places.map((place) => must(values[place], "carried value"));
+
+/** Values in place of others, one each. */
+export type InPlaceOf<V extends readonly Value[]> = { readonly [K in keyof V]: Value };
+
 /** Lets a loop carry more values: gives them as they are in the body. */
-export function carry(
+export function carry<const V extends readonly Value[]>(
   { func, loop }: Pick<Plan, "func" | "loop">,
-  initial: readonly Value[],
-): { readonly inBody: readonly Value[]; readonly yields: (values: readonly Value[]) => void } {
+  initial: V,
+): { readonly inBody: InPlaceOf<V>; readonly yields: (values: InPlaceOf<V>) => void } {
   const { test, body, condition, end } = loopOf(loop);
-  const inBody = initial.map((value) => {
+  const carried = initial.map((value) => {
     const entering = newValue(func, value.type);
     const leaving = newValue(func, value.type);
     const result = newValue(func, value.type);
@@ -112,6 +130,8 @@ export function carry(
     loop.results.push(result);
     return leaving;
   });
+  // `map` gives as many values as there are, which its type does not say.
+  const inBody = carried as readonly Value[] as InPlaceOf<V>;
   return { inBody, yields: (values) => end.operands.push(...values) };
 }
 
@@ -137,11 +157,9 @@ export function copiesOf(
     ? [iteration.runs, next.runs]
     : [next.runs, build.true()];
   const start = (part: number, parts: number): void =>
-    sources.forEach(([pointer, ...masks], i) => {
-      const buffer = must(plan.buffers[i], "buffer");
-      const operands = [must(pointer, "pointer"), buffer, slot, ...conditions, ...masks];
-      build.effect("async_copy", operands, { part, parts });
-    });
+    sources.forEach(({ pointer, buffer, others: masks }) =>
+      build.effect("async_copy", [pointer, buffer, slot, ...conditions, ...masks], { part, parts })
+    );
   return { start, next };
 }
 
@@ -182,9 +200,7 @@ export function loadIteration(
   iteration: Iteration,
 ): { readonly values: readonly Value[]; readonly next: Iteration } {
   const { sources, next } = addressesOf(plan, build, iteration);
-  const values = plan.staged.map(({ source }, i) => {
-    const [at, mask] = must(sources[i], "operands of a load");
-    const pointer = must(at, "pointer");
+  const values = zip(plan.staged, sources).map(([{ source }, { pointer, others: [mask] }]) => {
     const guard = build.maskBy(next.runs, mask, pointer.type);
     return build.value("load", [pointer, guard], source.type, { modifiers: [] });
   });
@@ -198,7 +214,7 @@ export function storeIteration(
   values: readonly Value[],
   slot: Value,
 ): void {
-  values.forEach((value, i) =>
-    build.effect("local_store", [value, must(buffers[i], "buffer"), slot])
-  );
+  for (const [value, buffer] of zip(values, buffers)) {
+    build.effect("local_store", [value, buffer, slot]);
+  }
 }

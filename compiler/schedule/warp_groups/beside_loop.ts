@@ -4,17 +4,13 @@
  */
 import { loopOf } from "../../ir/flow.ts";
 import { newOp, newValue, type OpOf, type Region, type Value } from "../../ir/func.ts";
-import { must } from "../../support/bug.ts";
 import { zip } from "../../support/zip.ts";
 import { copySlice } from "../backward_slice.ts";
 import { ScheduleBuilder } from "../builder.ts";
-import type { AddressState } from "../pipeline/prefetch.ts";
+import { type AddressState, pick } from "../pipeline/prefetch.ts";
 
 /** Gives what takes the place of a value. */
 export type Copier = (value: Value) => Value;
-
-export const pick = (values: readonly Value[], indices: readonly number[]): Value[] =>
-  indices.map((i) => must(values[i], "carried value"));
 
 /** A loop of which a part is copied. */
 export interface CopiedLoop {

@@ -21,7 +21,7 @@
 import { loopOf } from "../../ir/flow.ts";
 import type { Op, Value } from "../../ir/func.ts";
 import { must } from "../../support/bug.ts";
-import { copyLoop, pick } from "./beside_loop.ts";
+import { copyLoop } from "./beside_loop.ts";
 import type { ScheduleBuilder } from "../builder.ts";
 import type { GroupDot } from "./group_dot.ts";
 import { BUSY, isBoxed, type MixedOperand, startMixedDot } from "./mixed_loop.ts";
@@ -29,6 +29,7 @@ import {
   type AddressState,
   copyIteration,
   type Iteration,
+  pick,
   type Plan,
 } from "../pipeline/prefetch.ts";
 import { lastPosition, nextPosition, positionValues } from "./ring_position.ts";

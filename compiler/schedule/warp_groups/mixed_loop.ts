@@ -17,7 +17,6 @@
  * warp beside the program's can start the boxes, mixed_beside.ts has the loop.
  */
 import type { Func, Op, OpOf, Value } from "../../ir/func.ts";
-import { must } from "../../support/bug.ts";
 import type { Target } from "../../targets.ts";
 import type { ScheduleBuilder } from "../builder.ts";
 import { type GroupDot, groupDotOf, startGroupDot } from "./group_dot.ts";
@@ -97,13 +96,11 @@ function copyBoth(
   const isDueNext = plan.slots - BUSY === 1;
   const start = (): void => startBoxes(plan, build, sources, next.runs, slot, barriers);
   if (isDueNext) start();
-  plan.staged.forEach(({ load }, i) => {
-    if (load.name !== "load") return;
-    const [pointer, ...masks] = must(sources[i], "operands of a load");
-    const buffer = must(plan.buffers[i], "buffer");
-    const operands = [must(pointer, "pointer"), buffer, slot, next.runs, build.true(), ...masks];
+  for (const { load, buffer, pointer, others: masks } of sources) {
+    if (load.name !== "load") continue;
+    const operands = [pointer, buffer, slot, next.runs, build.true(), ...masks];
     build.effect("async_copy", operands, { part: 0, parts: 1 });
-  });
+  }
   build.effect("commit_group", []);
   if (!isDueNext) start();
   return next;

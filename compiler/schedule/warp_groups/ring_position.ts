@@ -22,7 +22,10 @@ export function nextPosition(
   return { slot: after, parity: build.value("select", [isFirst, flipped, parity], parity.type) };
 }
 
-export const positionValues = ({ slot, parity }: Position): Value[] => [slot, parity];
+export const positionValues = ({ slot, parity }: Position): [Value, Value] => [
+  slot,
+  parity,
+];
 
 /** The position that values end with. */
 export function lastPosition(values: readonly Value[]): Position {

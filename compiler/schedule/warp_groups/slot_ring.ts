@@ -12,7 +12,6 @@
 import { loopOf } from "../../ir/flow.ts";
 import type { Op, OpOf, Value } from "../../ir/func.ts";
 import { scalarType } from "../../ir/types.ts";
-import { must } from "../../support/bug.ts";
 import { ScheduleBuilder } from "../builder.ts";
 import { carry, firstIteration, type Iteration, type Plan } from "../pipeline/prefetch.ts";
 
@@ -69,17 +68,16 @@ export function pipelineRing(
   if (ready === undefined) before.barrier();
 
   const zero = before.int(0);
-  const initial = [zero, zero, before.int(slots - busy), ahead.runs, ...ahead.state];
+  const initial = [zero, zero, before.int(slots - busy), ahead.runs, ...ahead.state] as const;
   const { inBody, yields } = carry(plan, initial);
-  const [reading, phase, writing, runs, ...state] = inBody;
-  const [from, parity, to] = [must(reading, "slot"), must(phase, "phase"), must(writing, "slot")];
+  const [from, parity, to, runs, ...state] = inBody;
   const build = new ScheduleBuilder(func, [], loop.span);
   for (const op of body.ops) {
     if (op !== dot) {
       build.out.push(op);
       continue;
     }
-    const next = multiply(build, { from, parity, to }, { state, runs: must(runs, "test") });
+    const next = multiply(build, { from, parity, to }, { state, runs });
     yields([...advanceRing(build, slots, from, parity, to), next.runs, ...next.state]);
   }
   body.ops = build.out;
@@ -114,7 +112,7 @@ export function advanceRing(
   from: Value,
   parity: Value,
   to: Value,
-): Value[] {
+): readonly [Value, Value, Value] {
   const after = build.advance(from, slots);
   const flipped = build.value("xor", [parity, build.int(1)], parity.type);
   const isFirst = build.value("eq", [after, build.int(0)], scalarType("bool"));

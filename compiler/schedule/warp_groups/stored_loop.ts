@@ -18,7 +18,6 @@
 import { loopOf } from "../../ir/flow.ts";
 import type { Op } from "../../ir/func.ts";
 import { bytesOf } from "../../ir/types.ts";
-import { must } from "../../support/bug.ts";
 import { ScheduleBuilder } from "../builder.ts";
 import { type GroupDot, startGroupDot } from "./group_dot.ts";
 import {
@@ -61,10 +60,10 @@ export function pipelineStoredDot(plan: Plan, group: GroupDot<LoadedOperand>): O
   const second = loadIteration(plan, before, first.next);
 
   const { runs: following, state: start } = second.next;
-  const initial = [before.int(0), before.int(1), following, ...second.values, ...start];
+  const initial = [before.int(0), before.int(1), following, ...second.values, ...start] as const;
   const { inBody, yields } = carry(plan, initial);
-  const [reading, writing, runs, a, b, ...state] = inBody;
-  const [from, to] = [must(reading, "slot"), must(writing, "slot")];
+  const [from, to, runs, ...more] = inBody;
+  const [stored, state] = [more.slice(0, second.values.length), more.slice(second.values.length)];
   const build = new ScheduleBuilder(func, [], loop.span);
   for (const op of body.ops) {
     if (op !== group.dot) {
@@ -74,10 +73,10 @@ export function pipelineStoredDot(plan: Plan, group: GroupDot<LoadedOperand>): O
     build.effect("async_proxy_fence", []);
     build.barrier();
     startGroupDot(build, plan, group, from);
-    storeIteration(plan, build, [must(a, "operand a"), must(b, "operand b")], to);
-    const { values, next } = loadIteration(plan, build, { state, runs: must(runs, "test") });
+    storeIteration(plan, build, stored, to);
+    const { values, next } = loadIteration(plan, build, { state, runs });
     build.effect("wait_dots", [], { pending: 1 });
-    const advanced = [build.advance(from, slots), build.advance(to, slots)];
+    const advanced = [build.advance(from, slots), build.advance(to, slots)] as const;
     yields([...advanced, next.runs, ...values, ...next.state]);
   }
   body.ops = build.out;

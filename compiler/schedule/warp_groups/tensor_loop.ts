@@ -29,7 +29,7 @@ import { zip } from "../../support/zip.ts";
 import type { Target } from "../../targets.ts";
 import type { ScheduleBuilder } from "../builder.ts";
 import { finishGroupDot, type GroupDot, groupDotOf, startGroupDot } from "./group_dot.ts";
-import { addressesOf, type Iteration, type Plan } from "../pipeline/prefetch.ts";
+import { addressesOf, type Iteration, type Plan, type Source } from "../pipeline/prefetch.ts";
 import { pipelineRing, type Reuse } from "./slot_ring.ts";
 import type { StagedOperand } from "../staged_operand.ts";
 
@@ -166,20 +166,20 @@ export function copyBoxes(
 
 /** Starts the copies of boxes from these operands of their loads, if a condition holds. */
 export function startBoxes(
-  { staged, buffers }: Plan,
+  { staged }: Plan,
   build: ScheduleBuilder,
-  sources: readonly (readonly Value[])[],
+  sources: readonly Source[],
   when: Value,
   slot: Value,
   barriers: Value,
 ): void {
-  const boxes = zip(zip(staged, buffers), sources).flatMap(([[{ load, bytes }, buffer], source]) =>
-    load.name === "tensor_load" ? [{ load, bytes, buffer, source }] : []
+  const boxes = zip(staged, sources).flatMap(([{ bytes }, { load, buffer, others }]) =>
+    load.name === "tensor_load" ? [{ map: load.attrs.map, bytes, buffer, coordinates: others }] : []
   );
   const bytes = boxes.reduce((sum, box) => sum + box.bytes, 0);
   build.once(when, (inside) => {
     inside.effect("mbarrier_expect", [barriers, slot], { bytes });
-    for (const { load: { attrs: { map } }, buffer, source: [, ...coordinates] } of boxes) {
+    for (const { map, buffer, coordinates } of boxes) {
       inside.effect("tensor_copy", [buffer, barriers, slot, ...coordinates], { map });
     }
   });

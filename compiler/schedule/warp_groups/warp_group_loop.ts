@@ -21,12 +21,12 @@ import type { Func, Op, OpOf, Value } from "../../ir/func.ts";
 import type { IrType } from "../../ir/types.ts";
 import { groupLayout, isApart } from "../../layout/warp_group.ts";
 import { copyBits } from "../../linear/threads.ts";
-import { must } from "../../support/bug.ts";
 import type { Target } from "../../targets.ts";
 import { ScheduleBuilder } from "../builder.ts";
 import { finishGroupDot, type GroupDot, groupDotOf, startGroupDot } from "./group_dot.ts";
 import { carry, copyIteration, copyPrologue, type Plan } from "../pipeline/prefetch.ts";
 import type { LoadedOperand } from "../staged_operand.ts";
+import { zip } from "../../support/zip.ts";
 
 /** Slots with which one dot is under way, one waits, and the copies for one more are on their way. */
 export const LEAST_SLOTS = 3;
@@ -79,10 +79,9 @@ export function pipelineGroupDot(plan: Plan, group: GroupDot<LoadedOperand>): Op
   const busy = isApart(group.dot) ? 1 : 2;
   const ahead = copyPrologue(plan, before, "nothing", slots - busy);
 
-  const initial = [before.int(0), before.int(slots - busy), ahead.runs, ...ahead.state];
+  const initial = [before.int(0), before.int(slots - busy), ahead.runs, ...ahead.state] as const;
   const { inBody, yields } = carry(plan, initial);
-  const [reading, writing, runs, ...state] = inBody;
-  const [from, to] = [must(reading, "slot"), must(writing, "slot")];
+  const [from, to, runs, ...state] = inBody;
   const build = new ScheduleBuilder(func, [], loop.span);
   for (const op of body.ops) {
     if (op !== group.dot) {
@@ -93,7 +92,7 @@ export function pipelineGroupDot(plan: Plan, group: GroupDot<LoadedOperand>): Op
     roundOwnCopies(build, plan, from);
     build.effect("async_proxy_fence", []);
     build.barrier();
-    const iteration = { state, runs: must(runs, "test") };
+    const iteration = { state, runs };
     startGroupDot(build, plan, group, from);
     const next = copyIteration(plan, build, iteration, to, "nothing");
     // A dot that waits for itself does so while the copies are under way; of others the one before it is waited for.
@@ -113,11 +112,10 @@ export function pipelineGroupDot(plan: Plan, group: GroupDot<LoadedOperand>): Op
  * the bits that TF32 has not, and sums would drift towards zero.
  */
 function roundOwnCopies(build: ScheduleBuilder, { staged, buffers }: Plan, slot: Value): void {
-  staged.forEach(({ source: { type } }, i) => {
-    if (!isRounded(type)) return;
-    const buffer = must(buffers[i], "buffer");
+  for (const [{ source: { type } }, buffer] of zip(staged, buffers)) {
+    if (!isRounded(type)) continue;
     const copied = build.value("local_load", [buffer, slot], type, { access: "vectors" });
     const rounded = build.value("round_tf32", [copied], type);
     build.effect("local_store", [rounded, buffer, slot]);
-  });
+  }
 }
