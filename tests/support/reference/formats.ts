@@ -67,18 +67,25 @@ export function largestOf(type: FloatName): number {
   return table === undefined ? (2 - 2 ** -23) * 2 ** 127 : must(table.at(-1), "a value");
 }
 
-/** The nearest value of the type, ties to the even pattern. */
-export function roundTo(value: number, type: FloatName): number {
-  if (type === "float64" || Number.isNaN(value) || value === 0) return value;
-  if (type === "float32") return Math.fround(value);
-  const table = must(TABLES.get(type), type);
-  const magnitude = Math.abs(value);
+/** The pattern of the largest value that is not greater. */
+function patternBelow(table: Float64Array, magnitude: number): number {
   let [low, high] = [0, table.length]; // table[low] <= magnitude < table[high]
   while (high - low > 1) {
     const middle = (low + high) >> 1;
     if ((table[middle] ?? 0) <= magnitude) low = middle;
     else high = middle;
   }
+  return low;
+}
+
+/** The nearest value of the type, ties to the even pattern. */
+export function roundTo(value: number, type: FloatName): number {
+  if (type === "float64" || Number.isNaN(value) || value === 0) return value;
+  if (type === "float32") return Math.fround(value);
+  const table = must(TABLES.get(type), type);
+  const magnitude = Math.abs(value);
+  const low = patternBelow(table, magnitude);
+  const high = low + 1;
   const below = must(table[low], "a value");
   const step = below - must(table[low - 1] ?? (high < table.length ? 0 : undefined), "a value");
   const above = table[high] ?? below + step;
@@ -146,7 +153,7 @@ export function toBits(value: number, type: FloatName): bigint | undefined {
   const { exponentBits, mantissaBits } = FIELDS[type];
   const table = must(TABLES.get(type), type);
   const magnitude = Math.abs(value);
-  const pattern = magnitude === Infinity ? table.length : table.indexOf(magnitude);
+  const pattern = magnitude === Infinity ? table.length : patternBelow(table, magnitude);
   const negative = value < 0 || Object.is(value, -0);
   return BigInt(pattern) + (negative ? 1n << BigInt(exponentBits + mantissaBits) : 0n);
 }
