@@ -1,7 +1,12 @@
 /** Runs PTX text in the emulator: typed arrays become buffers, which are read back afterwards. */
 import type { DebugLaunch } from "../../emulator/debug/debug_launch.ts";
 import { walkThrough } from "../../emulator/debug/walk_through.ts";
-import { createEmulator, type Emulator, type LaunchRequest } from "../../emulator/launch.ts";
+import {
+  createEmulator,
+  type Emulator,
+  type LaunchRequest,
+  type LoadedModule,
+} from "../../emulator/launch.ts";
 import { setPrinter } from "../../emulator/calls/mod.ts";
 import { WINDOW } from "../../emulator/memory.ts";
 import type { LaunchReport } from "../../emulator/report.ts";
@@ -49,12 +54,48 @@ function bufferOf(argument: Argument): Buffer | undefined {
 /** A whole number of 32 bits as an argument. */
 export const int = (value: number): Argument => ({ bytes: 4, value });
 
+/** A module in an emulator of its own. */
+interface Loaded {
+  readonly ptx: string;
+  readonly emulator: Emulator;
+  readonly module: LoadedModule;
+}
+
+function load(ptx: string): Loaded {
+  const emulator = createEmulator();
+  return { ptx, emulator, module: emulator.load(ptx, "test") };
+}
+
 /** Runs a kernel once; buffers among the arguments hold what it left in them. */
 export function emulate(ptx: string, run: Run): Ran {
-  const emulator = createEmulator();
+  const loaded = load(ptx);
+  return { report: launch(loaded, run).report, emulator: loaded.emulator };
+}
+
+/** What {@linkcode emulateAgain} ran last. */
+let last: Loaded | undefined;
+
+/**
+ * The same for a text that is run several times, one after the other: it is read and compiled once, if it has no variables,
+ * which would keep their values.
+ */
+export function emulateAgain(ptx: string, run: Run): LaunchReport {
+  const loaded = last?.ptx === ptx ? last : load(ptx);
+  // Nothing is kept of a launch that fails.
+  last = undefined;
+  const { report, locations } = launch(loaded, run);
+  if (loaded.module.variables.size > 0) return report;
+  for (const location of locations) if (location !== undefined) loaded.emulator.heap.free(location);
+  last = loaded;
+  return report;
+}
+
+function launch(
+  { emulator, module }: Loaded,
+  run: Run,
+): { readonly report: LaunchReport; readonly locations: readonly (number | undefined)[] } {
   const { machine, heap } = emulator;
   if (run.print !== undefined) setPrinter(machine, run.print);
-  const module = emulator.load(ptx, "test");
   const kernel = run.kernel === undefined
     ? [...module.kernels.values()][0]
     : module.kernels.get(run.kernel);
@@ -112,7 +153,7 @@ export function emulate(ptx: string, run: Run): Ran {
     const bytes = new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
     bytes.set(machine.views.u8.subarray(location, location + bytes.length));
   });
-  return { report, emulator };
+  return { report, locations };
 }
 
 /** A module of one kernel `k`: parameters `p0`, `p1`, … are addresses unless said otherwise. */

@@ -1,6 +1,6 @@
 /** Loops, branches and exits run as written, on every target: judged by plain loops over arrays. */
 import { assert, assertEquals } from "../../support/assert.ts";
-import { type Argument, type Buffer, emulate, int } from "../../support/emulate.ts";
+import { type Argument, type Buffer, emulateAgain, int } from "../../support/emulate.ts";
 import { type LoweredInstance, lowerText, printEntry } from "../../support/compiler/lowering.ts";
 import { randomNumbers } from "../../support/numbers.ts";
 import { randomBytes } from "../../support/random.ts";
@@ -40,7 +40,7 @@ function onAll(
   const groups = groupTargets((target) => builtFor(target).map(({ ptx }) => ptx).join(""));
   for (const { instance, ptx } of groups.flatMap(({ first }) => builtFor(first))) {
     run((args, grid = 1) => {
-      emulate(ptx, { grid: [grid, 1, 1], block: [instance.threads, 1, 1], args });
+      emulateAgain(ptx, { grid: [grid, 1, 1], block: [instance.threads, 1, 1], args });
     }, instance);
   }
 }

@@ -31,6 +31,8 @@ export interface LoweredInstance {
   readonly externs: LoweredEntry["externs"];
   readonly threads: number;
   readonly sharedBytes: number;
+  /** Another target has the same code, unless the text asks for the architecture. */
+  readonly sameAnswers: LoweredEntry["sameAnswers"];
 }
 
 /** All instances of the kernels in a text without mistakes, or of one; laid-out functions are verified. */
@@ -65,7 +67,7 @@ export function lowerText(
           symbol: site.name,
           watch: { verify: true },
         });
-        const { kernel, globals, externs, threads, sharedBytes } = lowered;
+        const { kernel, globals, externs, threads, sharedBytes, sameAnswers } = lowered;
         return {
           variant: instance.variant.name,
           conditions: specialization.conditions.map((one) => one.text),
@@ -75,6 +77,7 @@ export function lowerText(
           externs,
           threads,
           sharedBytes,
+          sameAnswers,
         };
       });
     })

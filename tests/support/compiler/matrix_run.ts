@@ -1,6 +1,6 @@
 /** Runs copies and transpositions on the emulator and compares memory bit by bit with a plain loop. */
 import { assertEquals } from "../assert.ts";
-import { emulate, int } from "../emulate.ts";
+import { emulateAgain, int } from "../emulate.ts";
 import { type LoweredInstance, printEntry } from "./lowering.ts";
 import { freshRandom } from "../random.ts";
 
@@ -45,7 +45,7 @@ export function checkMatrixRun(instance: LoweredInstance, run: MatrixRun): void 
       expected.set(x.subarray(source, source + size), size * at(to, i, j));
     }
   }
-  emulate(printEntry(instance.kernel), {
+  emulateAgain(printEntry(instance.kernel), {
     grid: [...run.grid, 1],
     block: [instance.threads, 1, 1],
     sharedBytes: instance.sharedBytes,

@@ -15,7 +15,7 @@ import { SCALARS } from "../../../compiler/support/scalar.ts";
 import { encodeTensorMap } from "../../../emulator/async/tensor_map.ts";
 import { tensorMapProblem } from "../../../ffi/tensor_map.ts";
 import { assertEquals } from "../assert.ts";
-import { type Argument, type Buffer, emulate, int } from "../emulate.ts";
+import { type Argument, type Buffer, emulateAgain, int } from "../emulate.ts";
 
 /** A kernel for sm_90a with all its entries. */
 export interface Compiled {
@@ -122,7 +122,7 @@ export function runEntry(
 ): void {
   const { maps = [], persistent } = "maps" in entry ? entry : {};
   const { blocks, numbers } = inTurn(persistent, grid);
-  emulate(ptx, {
+  emulateAgain(ptx, {
     kernel: entry.symbol,
     grid: blocks,
     block: [entry.threads, 1, 1],

@@ -11,7 +11,7 @@ import { TARGETS } from "../../../compiler/targets.ts";
 import { encodeTensorMap } from "../../../emulator/async/tensor_map.ts";
 import type { LaunchReport } from "../../../emulator/report.ts";
 import { assert } from "../assert.ts";
-import { type Argument, emulate, int } from "../emulate.ts";
+import { type Argument, emulateAgain, int } from "../emulate.ts";
 import { isMoved } from "./form_run.ts";
 import { printEntry } from "../compiler/lowering.ts";
 import { freshRandom } from "../random.ts";
@@ -255,7 +255,7 @@ export function runProduct(
   const programs = Math.ceil(m / mb) * Math.ceil(n / nb);
   const isPersistent = loopOverPrograms(func) !== undefined;
   assert(isPersistent || blocks === undefined, "each program has a block");
-  const { report } = emulate(ptx, {
+  const report = emulateAgain(ptx, {
     grid: [blocks ?? programs, 1, 1],
     block: [threads, 1, 1],
     sharedBytes,

@@ -1,5 +1,4 @@
 /** Random numbers against the published generator, and against Triton's mapping to floats. */
-import { type TargetName, TARGETS } from "../../../../compiler/targets.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { CompiledText, zeros } from "../../../support/compiler/value_run.ts";
 
@@ -31,8 +30,8 @@ Deno.test("philox() of the reference gives the published test vector", () => {
 });
 
 Deno.test("random numbers are Philox4x32-10 of seed and offset, on all targets", () => {
-  for (const target of Object.keys(TARGETS) as TargetName[]) {
-    const compiled = new CompiledText(
+  for (
+    const compiled of CompiledText.forAll(
       `#pragma tri grid(1)
 __global__ void k(long seed, int start, unsigned *W, float *U, float *N) {
   int r[64] = start + 0 ... 64;
@@ -44,8 +43,8 @@ __global__ void k(long seed, int start, unsigned *W, float *U, float *N) {
   *(N + 0 ... 64) = randn(seed, r);
   *(W + 256) = randint(seed, start);
 }`,
-      target,
-    );
+    )
+  ) {
     for (const seed of [0n, 1n, 0x123456789abcdefn, 0xffffffffffffffffn]) {
       for (const start of [0, -30, 123456]) {
         const [words = [], floats = [], normals = []] = compiled.run([

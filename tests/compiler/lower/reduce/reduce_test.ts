@@ -225,8 +225,8 @@ Deno.test("lowerScan() scans any tile along any axis, on all targets", () => {
 });
 
 Deno.test("lowerReduce() reduces several axes to a scalar that all threads have", () => {
-  for (const target of TARGET_NAMES) {
-    const compiled = new CompiledText(
+  for (
+    const compiled of CompiledText.forAll(
       `#pragma tri grid(1)
 __global__ void k(half *X, half *Y, int *Z) {
   half x[8, 16, 32] = reshape(*(X + 0 ... 4096), 8, 16, 32);
@@ -234,8 +234,8 @@ __global__ void k(half *X, half *Y, int *Z) {
   *(Y + 0 ... 256) = (*(X + 0 ... 256)) + sum;
   *Z = argmax(x);
 }`,
-      target,
-    );
+    )
+  ) {
     const values = Array.from({ length: 4096 }, (_, i) => i === 3001 ? 9 : (i * 7) % 5 - 2);
     const sum = values.reduce((a, b) => a + b, 0);
     const [, y = [], z] = compiled.run([
