@@ -2,7 +2,7 @@
 import { must } from "../../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { sampled } from "../../support/sampled.ts";
-import { emulate, int } from "../../support/emulate.ts";
+import { emulateAgain, int } from "../../support/emulate.ts";
 import { compileFile } from "../../support/compile.ts";
 
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
@@ -23,7 +23,7 @@ function stored(text: string, ns: readonly number[]): readonly number[] {
   assertEquals(said, []);
   return ns.map((n) => {
     const y = new Int32Array(1);
-    emulate(ptx, { args: [y, int(n)], block: [128, 1, 1] });
+    emulateAgain(ptx, { args: [y, int(n)], block: [128, 1, 1] });
     return must(y[0], "Y");
   });
 }

@@ -1,7 +1,7 @@
 /** Loop hints: what they make of loops, and that they never change what loops compute. */
 import { must } from "../../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { emulate, int } from "../../support/emulate.ts";
+import { emulateAgain, int } from "../../support/emulate.ts";
 import { lowerGeneral, opsNamed } from "../../support/compiler/lowering.ts";
 import { compileFile } from "../../support/compile.ts";
 
@@ -19,7 +19,7 @@ function run(
   const { ptx } = must(kernels[0]?.modules[0], "a module");
   const stored = [0, 1, 2, 5, 8, 11].map((n) => {
     const y = new Int32Array(1);
-    emulate(ptx, { args: [y, int(n)], block: [128, 1, 1] });
+    emulateAgain(ptx, { args: [y, int(n)], block: [128, 1, 1] });
     return must(y[0], "Y");
   });
   return { stored, said: diagnostics.map(({ code, message }) => `${code} ${message}`) };

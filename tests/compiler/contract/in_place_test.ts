@@ -3,7 +3,7 @@ import type { CompiledKernel, CompileResult } from "../../../compiler/options.ts
 import { must } from "../../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { compileFile } from "../../support/compile.ts";
-import { emulate, int } from "../../support/emulate.ts";
+import { emulateAgain, int } from "../../support/emulate.ts";
 import fc from "../../support/property.ts";
 import { freshRandom } from "../../support/random.ts";
 
@@ -207,7 +207,7 @@ __global__ void k(float *X, float *Y, int N) {
           const [x, y] = [values.slice(), values.slice()];
           const sameAddress = (addresses: readonly bigint[]): Uint8Array =>
             new Uint8Array(new BigUint64Array([addresses[0] ?? 0n]).buffer);
-          emulate(ptx, {
+          emulateAgain(ptx, {
             args: [x, isInPlace ? { encode: sameAddress } : y, int(extent)],
             grid: [4, 1, 1],
             block: [must(kernel.modules[0]?.entries[0], "entry").threads, 1, 1],
