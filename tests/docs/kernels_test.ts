@@ -29,7 +29,7 @@ Deno.test(`tri check finds nothing wrong with the kernels of the guide, for ${CH
 Deno.test(`tri build assembles kernels of the guide for ${ASSEMBLED}, without a warning`, async () => {
   const out = await Deno.makeTempDir({ prefix: "tri-guide-" });
   try {
-    const some = sampled(NAMES, Math.ceil(NAMES.length / 3))
+    const some = sampled(NAMES, Math.ceil(NAMES.length / 4))
       .map((name) => path.join(KERNELS, name));
     await tri("build", ...some, "--out", out, "--werror", "--arch", ASSEMBLED);
   } finally {

@@ -14,9 +14,17 @@ import { sampled } from "../support/sampled.ts";
 
 const VOCABULARY = 23;
 const POSITIONS = 11;
-const WIDTH = 128;
-const LAYERS = 2;
 const HEAD = 64;
+
+/** What a model consists of. */
+interface Size {
+  /** Elements of a row: heads of 64. */
+  readonly width: number;
+  readonly layers: number;
+}
+
+const TWO_HEADS: Size = { width: 2 * HEAD, layers: 1 };
+const TWO_LAYERS: Size = { width: HEAD, layers: 2 };
 
 interface Stored {
   readonly shape: readonly number[];
@@ -24,7 +32,7 @@ interface Stored {
 }
 
 /** Random weights by the names of checkpoints. */
-function randomModel(width = WIDTH, layers = LAYERS): Map<string, Stored> {
+function randomModel({ width, layers }: Size): Map<string, Stored> {
   const random = freshRandom();
   const model = new Map<string, Stored>();
   const add = (name: string, shape: readonly number[], size: number, middle = 0): void => {
@@ -57,19 +65,23 @@ function randomModel(width = WIDTH, layers = LAYERS): Map<string, Stored> {
 type Rows = readonly (readonly number[])[];
 
 /** The scores after each token, as the formulas say. */
-function referenceScores(model: ReadonlyMap<string, Stored>, tokens: readonly number[]): Rows {
+function referenceScores(
+  model: ReadonlyMap<string, Stored>,
+  { width, layers }: Size,
+  tokens: readonly number[],
+): Rows {
   const of = (name: string): Stored => must(model.get(name), name);
   const at = (values: ArrayLike<number>, i: number): number => must(values[i], "element");
   const row = (name: string, i: number): number[] => [
-    ...of(name).data.subarray(i * WIDTH, (i + 1) * WIDTH),
+    ...of(name).data.subarray(i * width, (i + 1) * width),
   ];
   const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
   const plus = (a: Rows, b: Rows): Rows =>
     a.map((values, t) => values.map((x, i) => x + at(must(b[t], "row"), i)));
   const norm = (x: Rows, name: string): Rows =>
     x.map((values) => {
-      const mean = sum(values) / WIDTH;
-      const variance = sum(values.map((value) => (value - mean) ** 2)) / WIDTH;
+      const mean = sum(values) / width;
+      const variance = sum(values.map((value) => (value - mean) ** 2)) / width;
       return values.map((value, i) =>
         (value - mean) / Math.sqrt(variance + 1e-5) * at(of(`${name}.weight`).data, i) +
         at(of(`${name}.bias`).data, i)
@@ -90,16 +102,16 @@ function referenceScores(model: ReadonlyMap<string, Stored>, tokens: readonly nu
     0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3)));
   const attend = (all: Rows): Rows =>
     all.map((query, t) =>
-      Array.from({ length: WIDTH }, (_, i) => {
+      Array.from({ length: width }, (_, i) => {
         const head = i - i % HEAD;
         const scores = all.slice(0, t + 1).map((key) =>
           sum(
-            Array.from({ length: HEAD }, (_, d) => at(query, head + d) * at(key, WIDTH + head + d)),
+            Array.from({ length: HEAD }, (_, d) => at(query, head + d) * at(key, width + head + d)),
           ) / Math.sqrt(HEAD)
         );
         const top = Math.max(...scores);
         const weights = scores.map((score) => Math.exp(score - top));
-        const values = all.slice(0, t + 1).map((value) => at(value, 2 * WIDTH + i));
+        const values = all.slice(0, t + 1).map((value) => at(value, 2 * width + i));
         return sum(weights.map((weight, n) => weight * at(values, n))) / sum(weights);
       })
     );
@@ -107,7 +119,7 @@ function referenceScores(model: ReadonlyMap<string, Stored>, tokens: readonly nu
     const place = row("wpe.weight", t);
     return row("wte.weight", token).map((value, i) => value + at(place, i));
   });
-  for (let layer = 0; layer < LAYERS; layer++) {
+  for (let layer = 0; layer < layers; layer++) {
     const name = `h.${layer}`;
     const attended = attend(linear(norm(x, `${name}.ln_1`), `${name}.attn.c_attn`));
     x = plus(x, linear(attended, `${name}.attn.c_proj`));
@@ -138,12 +150,20 @@ function tensorsOf({ table, positions, layers, lastNorm }: Gpt2Weights<Float>): 
   return [table, positions, ...parts.flatMap(({ weight, bias }): Tensor[] => [weight, bias])];
 }
 
-for (const prefix of sampled(["", "transformer."], 1)) {
+const SESSIONS = [
+  { prefix: "", size: TWO_HEADS },
+  { prefix: "transformer.", size: TWO_LAYERS },
+  { prefix: "transformer.", size: TWO_HEADS },
+  { prefix: "", size: TWO_LAYERS },
+];
+
+for (const { prefix, size } of sampled(SESSIONS, 1)) {
+  const { width, layers } = size;
   Deno.test(
-    `Gpt2Session gives the scores of the formulas, for names with the prefix "${prefix}"`,
+    `Gpt2Session gives the scores of the formulas, rows of ${width}, ${layers} layers, for names with the prefix "${prefix}"`,
     inFile(async (path) => {
       using device = Device.open({ device: "emulator", workers: 1 });
-      const model = randomModel();
+      const model = randomModel(size);
       writeSafetensors(
         path,
         Object.fromEntries([
@@ -155,7 +175,7 @@ for (const prefix of sampled(["", "transformer."], 1)) {
       const weights = loadGpt2(device, path);
       const random = freshRandom();
       const tokens = Array.from({ length: 5 }, () => random.below(VOCABULARY));
-      const expected = referenceScores(model, tokens).flat();
+      const expected = referenceScores(model, size, tokens).flat();
       // In one go, or in pieces that continue from the cache.
       for (const pieces of sampled([[5], [2, 1, 2]], 1)) {
         using session = new Gpt2Session(weights, 9);
@@ -188,7 +208,7 @@ Deno.test(
   "loadGpt2() and Gpt2Session refuse what does not fit",
   inFile((path) => {
     using device = Device.open({ device: "emulator", workers: 1 });
-    const model = randomModel();
+    const model = randomModel(TWO_HEADS);
     const write = (changes: Readonly<Record<string, Stored>>): void =>
       writeSafetensors(path, { ...Object.fromEntries(model), ...changes });
     const zeros = (...shape: number[]): Stored => ({
@@ -197,11 +217,11 @@ Deno.test(
     });
     write({ "wte.weight": zeros(VOCABULARY, 100) });
     assertThrows(() => loadGpt2(device, path), CheckpointError, "its rows are not heads of 64");
-    write({ "h.1.mlp.c_fc.weight": zeros(4 * WIDTH, WIDTH) });
+    write({ "h.0.mlp.c_fc.weight": zeros(8 * HEAD, 2 * HEAD) });
     assertThrows(
       () => loadGpt2(device, path),
       CheckpointError,
-      "h.1.mlp.c_fc.weight is float32[512, 128], not float32[128, 512]",
+      "h.0.mlp.c_fc.weight is float32[512, 128], not float32[128, 512]",
     );
     write({});
     const weights = loadGpt2(device, path);
@@ -222,7 +242,7 @@ Deno.test(
       const text = new TextDecoder();
       return { code, out: text.decode(stdout), err: text.decode(stderr) };
     };
-    writeSafetensors(path, Object.fromEntries(randomModel(HEAD, 1)));
+    writeSafetensors(path, Object.fromEntries(randomModel({ width: HEAD, layers: 1 })));
     const continued = await run(2);
     assertEquals(continued.code, 0, continued.err);
     assert(/^\d+,\d+\n$/.test(continued.out), continued.out);

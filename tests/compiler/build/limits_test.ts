@@ -118,10 +118,9 @@ Deno.test("unroll() keeps what a loop computes when there are many copies", () =
     `__global__ void k(int *Y, int n) { int s = 1;\n${hint}\nfor (int i = 0; i < n; i++) s = s * 3 + i;\n*Y = s; }\n`;
   const ns = [0, 1, 32, 33, 64, 65, 99, 100, 101, 250];
   const plain = stored(loop(""), ns);
-  for (const copies of sampled([33, 64, 100], 1)) {
+  for (const copies of sampled([33, 64, 100, 1024], 1)) {
     assertEquals(stored(loop(`#pragma tri loop unroll(${copies})`), ns), plain, `${copies} copies`);
   }
-  assertEquals(stored(loop("#pragma tri loop unroll(1024)"), [250]), plain.slice(-1));
 });
 
 Deno.test("withoutExits() keeps what a function returns when it has many returns", () => {

@@ -103,7 +103,7 @@ interface Sample {
 }
 
 /** Which part of a kernel's entries stands for all, on how many targets. */
-const PART = 1 / 8;
+const PART = 1 / 12;
 const TARGETS_EACH = 1;
 
 /**
