@@ -95,7 +95,7 @@ export type Walk = (
 ) => void;
 
 /**
- * Compiles and launches. Contracts are made until one tells the entry that is taken, and code for that one alone. A launch
+ * Compiles and launches. Contracts are made until one decides which entry is taken, and code for that one alone. A launch
  * that is walked through is not profiled.
  */
 export function run(program: Program, call: Call, walk?: Walk): Ran | NotRun {

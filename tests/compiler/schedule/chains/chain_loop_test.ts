@@ -345,7 +345,7 @@ Deno.test("the emulator finds what is missing in a chain", () => {
     { title: "frees slots twice", change: (text) => text.replaceAll(arrival, "$&\n$&") },
     { title: "never frees a slot", change: (text) => text.replaceAll(arrival, "") },
     {
-      title: "takes registers that nobody has left",
+      title: "takes more registers than are left",
       change: without(/setmaxnreg.dec.*/, FORM),
     },
   ];
