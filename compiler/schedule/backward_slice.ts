@@ -4,14 +4,15 @@
  * the positions of blocks from a table. Where the region would not run with these parameters, nothing uses what the
  * copies compute; a guard then keeps the loads within bounds.
  */
-import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";
+import { type Func, newOp, type Op, type OpOf, type Region, type Value } from "../ir/func.ts";
 import type { BareOp } from "../ir/ops.ts";
-import { operandsOf, resultOf } from "../ir/op.ts";
+import { type OperandsOf, operandsOf, resultOf } from "../ir/op.ts";
 import { sourcesFirst } from "../ir/order.ts";
 import { hasTrait, isLookup, rowOf } from "../ir/table.ts";
 import type { IrType } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
+import { zip } from "../support/zip.ts";
 
 /** Cheap to compute again, and free of effects. */
 function isCopyable(op: Op): boolean {
@@ -80,23 +81,27 @@ export function addOuter(
   }
 }
 
+/** What takes the places of a region's first parameters, for {@linkcode copySlice}; a loop may carry more by now. */
+export function replacing({ params }: Region, values: readonly Value[]): Map<Value, Value> {
+  return new Map(zip(params.slice(0, values.length), values));
+}
+
 /** The operands of a load that also needs a condition. */
 function guardLoad(
   func: Func,
-  [pointer, mask]: readonly Value[],
+  { pointer, mask }: Pick<OperandsOf<"load">, "pointer" | "mask">,
   guard: Value,
   span: Span,
   out: Op[],
 ): Value[] {
-  const address = must(pointer, "pointer of a load");
-  const type: IrType = { ...address.type, element: "bool" };
+  const type: IrType = { ...pointer.type, element: "bool" };
   const add = (name: BareOp, operands: readonly Value[]): Value => {
     const op = newOp(func, name, operands, [type], span);
     out.push(op);
     return resultOf(op);
   };
   const all = type.shape.length === 0 ? guard : add("splat", [guard]);
-  return [address, mask === undefined ? all : add("and", [all, mask])];
+  return [pointer, mask === undefined ? all : add("and", [all, mask])];
 }
 
 /**
@@ -114,22 +119,25 @@ export function copySlice(
   const isThere = (value: Value): boolean =>
     known.has(value) || value.def === undefined || !inside.has(value.def);
   const copyOf = (value: Value): Value => known.get(value) ?? value;
+  /** The operands of the copy of a load; without a guard there is none, since `parametersNeeded` refuses it. */
+  const guarded = (load: OpOf<"load">): Value[] => {
+    const { pointer, mask } = operandsOf(load);
+    const source = { pointer: copyOf(pointer), mask: mask && copyOf(mask) };
+    return guardLoad(func, source, must(guard, "guard"), load.span, out);
+  };
   return (value) => {
     for (const { def } of sourcesFirst(value, isThere)) {
       if (def === undefined) continue;
-      const operands = def.operands.map(copyOf);
       const op = newOp(
         func,
         def.name,
-        def.name === "load"
-          ? guardLoad(func, operands, must(guard, "guard"), def.span, out)
-          : operands,
+        def.name === "load" ? guarded(def) : def.operands.map(copyOf),
         def.results.map(({ type }) => type),
         def.span,
         def.attrs,
       );
       out.push(op);
-      def.results.forEach((result, i) => known.set(result, must(op.results[i], "copied result")));
+      for (const [result, copy] of zip(def.results, op.results)) known.set(result, copy);
     }
     return copyOf(value);
   };

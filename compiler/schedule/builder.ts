@@ -1,6 +1,14 @@
 /** Small operations that scheduling inserts: the next slot of a ring, loads from slots, conditions of masked copies. */
 import type { SharedAccess } from "../ir/shared_access.ts";
-import { type Attrs, type Func, newOp, newUncheckedOp, type Op, type Value } from "../ir/func.ts";
+import {
+  type Attrs,
+  type Func,
+  newOp,
+  newUncheckedOp,
+  type Op,
+  type Region,
+  type Value,
+} from "../ir/func.ts";
 import { resultOf } from "../ir/op.ts";
 import type { AttrsOf, BareOp, TileOp } from "../ir/ops.ts";
 import { type IrType, scalarType } from "../ir/types.ts";
@@ -9,6 +17,7 @@ import { permuteLayout } from "../linear/linear.ts";
 import type { Span } from "../support/source.ts";
 import type { StagedOperand } from "./staged_operand.ts";
 import { layoutOf } from "../layout/tiles.ts";
+import { addResults, type Carried, listOf, newLike } from "./carried.ts";
 
 /** How the reading side of a plan reads. */
 export function accessOf({ matrices }: SharedPlan): SharedAccess {
@@ -23,6 +32,11 @@ export class ScheduleBuilder {
     readonly out: Op[],
     readonly span: Span,
   ) {}
+
+  /** Of a region of an operation to come. */
+  #inside(): ScheduleBuilder {
+    return new ScheduleBuilder(this.func, [], this.span);
+  }
 
   effect(name: BareOp, operands: readonly Value[]): void;
   effect<N extends TileOp>(name: N, operands: readonly Value[], attrs: AttrsOf<N>): void;
@@ -45,7 +59,7 @@ export class ScheduleBuilder {
 
   /** What one thread of the block does, if a condition holds. */
   once(when: Value, build: (inside: ScheduleBuilder) => void): void {
-    const inside = new ScheduleBuilder(this.func, [], this.span);
+    const inside = this.#inside();
     build(inside);
     inside.effect("yield", []);
     const body = { params: [], ops: inside.out };
@@ -59,12 +73,48 @@ export class ScheduleBuilder {
     fails: (inside: ScheduleBuilder) => void,
   ): void {
     const regions = [holds, fails].map((build) => {
-      const inside = new ScheduleBuilder(this.func, [], this.span);
+      const inside = this.#inside();
       build(inside);
       inside.effect("yield", []);
       return { params: [], ops: inside.out };
     });
     this.out.push(newOp(this.func, "if", [condition], [], this.span, {}, regions));
+  }
+
+  /** What one way of a branch gives where a condition holds, and what the other one gives elsewhere. */
+  choose<T extends Carried<T>>(
+    condition: Value,
+    holds: (inside: ScheduleBuilder) => T,
+    fails: (inside: ScheduleBuilder) => T,
+  ): T {
+    const [then, otherwise] = [this.#inside(), this.#inside()];
+    const values = holds(then);
+    then.effect("yield", listOf(values));
+    otherwise.effect("yield", listOf(fails(otherwise), values));
+    const regions = [then, otherwise].map(({ out }): Region => ({ params: [], ops: out }));
+    const made = newOp(this.func, "if", [condition], [], this.span, {}, regions);
+    this.out.push(made);
+    return addResults(this.func, made, values);
+  }
+
+  /** A loop: `continues` gives whether another iteration follows, `iterate` what the one after it gets. */
+  loop<T extends Carried<T>>(
+    initial: T,
+    continues: (inside: ScheduleBuilder, values: T) => Value,
+    iterate: (inside: ScheduleBuilder, values: T) => T,
+  ): T {
+    const { func, span } = this;
+    const [tested, values] = [newLike(func, initial), newLike(func, initial)];
+    const [test, body] = [this.#inside(), this.#inside()];
+    test.effect("condition", [continues(test, tested), ...listOf(tested)]);
+    body.effect("yield", listOf(iterate(body, values), initial));
+    const regions: Region[] = [
+      { params: listOf(tested), ops: test.out },
+      { params: listOf(values), ops: body.out },
+    ];
+    const made = newOp(func, "while", listOf(initial), [], span, {}, regions);
+    this.out.push(made);
+    return addResults(func, made, initial);
   }
 
   /** What the program does where a condition does not hold. */
@@ -74,7 +124,7 @@ export class ScheduleBuilder {
 
   /** What one thread beside those of the program does. */
   produce(build: (inside: ScheduleBuilder) => void): void {
-    const inside = new ScheduleBuilder(this.func, [], this.span);
+    const inside = this.#inside();
     build(inside);
     inside.effect("yield", []);
     const body = { params: [], ops: inside.out };

@@ -4,9 +4,9 @@
  */
 import { copyOps } from "../../ir/copy_ops.ts";
 import { branchOf, loopOf } from "../../ir/flow.ts";
-import type { Func, Op, OpOf, Region, Value } from "../../ir/func.ts";
+import type { Func, Op, OpOf, Value } from "../../ir/func.ts";
 import { zip } from "../../support/zip.ts";
-import { copySlice } from "../backward_slice.ts";
+import { copySlice, replacing } from "../backward_slice.ts";
 import type { ScheduleBuilder } from "../builder.ts";
 import type { ChainPlan } from "./chain_plan.ts";
 
@@ -19,8 +19,22 @@ export interface Branch {
 /** How an iteration takes the branch: as it is written, or one of its sides. */
 export type Side = "both" | "plain" | "other";
 
+/** Whether there is an iteration with this state, and it takes this side of the branch, if there is one. */
+export function continuesOn(
+  build: ScheduleBuilder,
+  plan: ChainPlan,
+  branch: Branch | undefined,
+  state: readonly Value[],
+  side: Side,
+): Value {
+  const { test, continues } = loopOf(plan.loop);
+  const runs = copySlice(plan.func, test, replacing(test, state), build.out)(continues);
+  if (branch === undefined || side === "both") return runs;
+  return build.both(runs, takesSide(build, plan, branch, state, side));
+}
+
 /** Whether an iteration of the plan's loop with this state takes a side. */
-export function takesSide(
+function takesSide(
   build: ScheduleBuilder,
   { func, loop }: ChainPlan,
   { op, isThen }: Branch,
@@ -35,8 +49,21 @@ export function takesSide(
     : build.value("not", [condition], condition.type);
 }
 
+/** Copies of an operation of an iteration that takes a side of the branch; `known` gets what replaces its results. */
+export function copyOn(
+  func: Func,
+  op: Op,
+  branch: Branch | undefined,
+  side: Side,
+  known: Map<Value, Value>,
+): Op[] {
+  return op !== branch?.op || side === "both"
+    ? copyOps(func, [op], known)
+    : copySide(func, branch, side, known);
+}
+
 /** Copies of the operations of a side; `known` gets its values as the results of the branch. */
-export function copySide(
+function copySide(
   func: Func,
   { op, isThen }: Branch,
   side: "plain" | "other",
@@ -51,9 +78,4 @@ export function copySide(
     known.set(result, known.get(value) ?? value);
   }
   return copies;
-}
-
-/** What takes the places of a region's first parameters; the loop may carry more by now. */
-export function replacing({ params }: Region, values: readonly Value[]): Map<Value, Value> {
-  return new Map(zip(params.slice(0, values.length), values));
 }

@@ -3,8 +3,8 @@ import { loopOf } from "../../ir/flow.ts";
 import { newOp, type Op, type OpOf, type Value } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
 import { replaceUses } from "../../ir/walk.ts";
-import { must } from "../../support/bug.ts";
 import { ScheduleBuilder } from "../builder.ts";
+import { carry } from "../carried.ts";
 import {
   boxesOf,
   type ChainDot,
@@ -14,13 +14,7 @@ import {
   type SlotOperand,
   type TensorBox,
 } from "./chain_plan.ts";
-import { carry } from "../pipeline/prefetch.ts";
-import {
-  lastPosition,
-  nextPosition,
-  type Position,
-  positionValues,
-} from "../warp_groups/ring_position.ts";
+import { nextPosition, type Position } from "../warp_groups/ring_position.ts";
 
 /** Where the n-th program of a block is in the two slots of boxes from outside of its loop. */
 export function positionOfTurn(build: ScheduleBuilder, turn: Value): Position {
@@ -155,12 +149,11 @@ export function plansByDot({ dots }: ChainPlan): ReadonlyMap<Op, ChainDot> {
 /** Puts the dots of warp groups into the loop itself; gives the position after it. */
 export function multiplyInLoop(plan: ChainPlan, rings: Rings, start: Position): Position {
   const { body, end } = loopOf(plan.loop);
-  const { inBody: [slot, parity], yields } = carry(plan, positionValues(start));
-  const at: Position = { slot: must(slot, "slot"), parity: must(parity, "phase") };
-  const build = multiplyOnce(plan, rings, at);
-  yields(positionValues(nextPosition(build, plan, at)));
+  const { inBody, yields, results } = carry(plan, start);
+  const build = multiplyOnce(plan, rings, inBody);
+  yields(nextPosition(build, plan, inBody));
   body.ops = [...build.out, end];
-  return lastPosition(plan.loop.results);
+  return results;
 }
 
 /** The operations of an iteration with dots of warp groups; the loop's terminator takes their results. */

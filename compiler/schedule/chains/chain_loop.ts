@@ -30,6 +30,7 @@
 import type { Op, Value } from "../../ir/func.ts";
 import { must } from "../../support/bug.ts";
 import { ScheduleBuilder } from "../builder.ts";
+import { carry } from "../carried.ts";
 import { produceApart, produceBoxes } from "./chain_copies.ts";
 import { nextTurn, positionOfTurn, type Rewritten } from "./chain_dots.ts";
 import {
@@ -41,7 +42,6 @@ import {
 } from "./chain_plan.ts";
 import { multiplyGuarded } from "./guarded_loop.ts";
 import { overlapChain, takesFirstApart } from "./overlapped_chain.ts";
-import { carry } from "../pipeline/prefetch.ts";
 import { lastPosition, type Position, positionValues } from "../warp_groups/ring_position.ts";
 import { multiplyChain } from "./rotated_chain.ts";
 

@@ -17,7 +17,7 @@ import { isGrouped } from "../warp_groups/group_dot.ts";
 import { addOuter } from "../backward_slice.ts";
 import { conditionsOfLoads, type GuardedDot, guardedDots, hoistBoxes } from "./guarded_dots.ts";
 import { addressState, hasEffects, stagesOf } from "../pipeline/pipeline.ts";
-import type { AddressState } from "../pipeline/prefetch.ts";
+import { type AddressState, pick } from "../pipeline/prefetch.ts";
 import { BARRIER, BARRIER_BYTES, boxedSlot } from "../warp_groups/tensor_loop.ts";
 
 /** Slots that hide the latency of memory. */
@@ -190,14 +190,12 @@ function programsOf(
 ): ChainPrograms | undefined {
   const { test, body, initial, continues, leaving: letThrough, repeated } = loopOf(loop);
   const home = loopOf(around).body;
-  const at = (list: readonly Value[], indices: readonly number[]): Value[] =>
-    indices.map((i) => must(list[i], "carried value"));
   const outer = new Set<Value>();
-  addOuter(test, [continues, ...at(letThrough, leaving)], home, outer);
+  addOuter(test, [continues, ...pick(letThrough, leaving)], home, outer);
   const inRings = boxes.filter(({ isRing }) => isRing).flatMap(({ from }) => from);
-  addOuter(body, [...inRings, ...at(repeated, entering)], home, outer);
+  addOuter(body, [...inRings, ...pick(repeated, entering)], home, outer);
   const once = boxes.filter(({ isRing }) => !isRing).flatMap(({ from }) => from);
-  const carried = addressState(around, [...outer, ...at(initial, entering), ...once]);
+  const carried = addressState(around, [...outer, ...pick(initial, entering), ...once]);
   return carried && { loop: around, carried, outer: [...outer] };
 }
 

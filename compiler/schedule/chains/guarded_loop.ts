@@ -27,10 +27,11 @@ import { branchOf, loopOf } from "../../ir/flow.ts";
 import type { Op, OpOf } from "../../ir/func.ts";
 import { must } from "../../support/bug.ts";
 import { ScheduleBuilder } from "../builder.ts";
+import { carry } from "../carried.ts";
 import { ChainDots } from "./chain_dots.ts";
 import type { ChainDot, ChainPlan, Rings } from "./chain_plan.ts";
 import { addressState } from "../pipeline/pipeline.ts";
-import { carry, copyOfIteration, firstIteration, type Iteration } from "../pipeline/prefetch.ts";
+import { copyOfIteration, firstIteration, type Iteration } from "../pipeline/prefetch.ts";
 import { nextPosition, type Position, positionValues } from "../warp_groups/ring_position.ts";
 
 /** Puts the dots of warp groups into the loop. */

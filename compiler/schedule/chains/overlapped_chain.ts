@@ -22,15 +22,14 @@
  * as where elements are masked, there is an inner loop for each of its sides; plain are those that take the cheaper
  * one.
  */
-import { copyOps } from "../../ir/copy_ops.ts";
 import { branchOf, loopOf } from "../../ir/flow.ts";
-import { newOp, newValue, type Op, type OpOf, type Value } from "../../ir/func.ts";
+import type { Op, OpOf, Value } from "../../ir/func.ts";
 import { madeBy, operandsOf, resultOf } from "../../ir/op.ts";
 import { countUses } from "../../ir/walk.ts";
-import { must } from "../../support/bug.ts";
-import { copySlice, parametersNeeded } from "../backward_slice.ts";
-import { type Branch, copySide, replacing, type Side, takesSide } from "./branch_sides.ts";
+import { parametersNeeded, replacing } from "../backward_slice.ts";
+import { type Branch, continuesOn, copyOn, type Side } from "./branch_sides.ts";
 import { ScheduleBuilder } from "../builder.ts";
+import { carry } from "../carried.ts";
 import {
   ChainDots,
   operandsIn,
@@ -40,13 +39,7 @@ import {
 } from "./chain_dots.ts";
 import { type ChainDot, type ChainPlan, ringOf, type Rings, vectorsBeside } from "./chain_plan.ts";
 import { type EarlyWork, earlyWork } from "./early_work.ts";
-import { carry } from "../pipeline/prefetch.ts";
-import {
-  lastPosition,
-  nextPosition,
-  type Position,
-  positionValues,
-} from "../warp_groups/ring_position.ts";
+import { nextPosition, type Position } from "../warp_groups/ring_position.ts";
 
 /** Dots with which starting them early pays; of two, rotated_chain.ts starts one an iteration earlier. */
 const LEAST_DOTS = 3;
@@ -88,8 +81,7 @@ export function overlapChain(
   const { body, end } = loopOf(loop);
   const overlap: Overlap = { plan, rings, branch: branches[0], early: earlyWork(plan) };
   const state = [...body.params];
-  const { inBody: [slot, parity], yields } = carry(plan, positionValues(start));
-  const at: Position = { slot: must(slot, "slot"), parity: must(parity, "phase") };
+  const { inBody: at, yields, results } = carry(plan, start);
   // All is made of copies, before the loop changes.
   const build = new ScheduleBuilder(func, [], loop.span);
   let round: Round = { state, at, behind: undefined };
@@ -97,10 +89,10 @@ export function overlapChain(
   if (overlap.branch === undefined) round = repeat(overlap, build, round, "both");
   else for (const side of ["plain", "other"] as const) round = repeat(overlap, build, round, side);
   if (round.behind !== undefined) finish(overlap, build, round.behind, 0);
-  yields(positionValues(round.at));
+  yields(round.at);
   end.operands.splice(0, state.length, ...round.state);
   body.ops = [...build.out, end];
-  return { ops: [loop], end: lastPosition(loop.results) };
+  return { ops: [loop], end: results };
 }
 
 /** The branch of a loop, if it has one that a scalar decides which is known before the iteration; undefined: it has others. */
@@ -138,54 +130,15 @@ function areAccumulated({ func, loop, dots }: ChainPlan): boolean {
     );
 }
 
-/** Whether there is an iteration with this state, and it takes this side. */
-function continuesOf(
-  overlap: Overlap,
-  build: ScheduleBuilder,
-  state: readonly Value[],
-  side: Side,
-): Value {
-  const { plan: { func, loop }, branch } = overlap;
-  const { test, continues } = loopOf(loop);
-  const runs = copySlice(func, test, replacing(test, state), build.out)(continues);
-  if (branch === undefined || side === "both") return runs;
-  return build.both(runs, takesSide(build, overlap.plan, branch, state, side));
-}
-
 /** The iterations that follow and take a side; gives the round after them. */
 function repeat(overlap: Overlap, build: ScheduleBuilder, first: Round, side: Side): Round {
-  const { func, loop: { span } } = overlap.plan;
-  const size = first.state.length;
   // Sums that are under way cannot move to the registers of a loop.
   if (first.behind !== undefined) build.effect("wait_dots", [], { pending: 0 });
-  const entered = valuesOf(first);
-  const types = entered.map(({ type }) => type);
-  const fresh = (): Value[] => types.map((type) => newValue(func, type));
-  const [entering, params] = [fresh(), fresh()];
-  const test = new ScheduleBuilder(func, [], span);
-  const runs = continuesOf(overlap, test, entering.slice(0, size), side);
-  test.effect("condition", [runs, ...entering]);
-  const inside = new ScheduleBuilder(func, [], span);
-  inside.effect("yield", valuesOf(iteration(overlap, inside, roundOf(params, size), side)));
-  const regions = [{ params: entering, ops: test.out }, { params, ops: inside.out }];
-  const made = newOp(func, "while", entered, types, span, {}, regions);
-  build.out.push(made);
-  return roundOf(made.results, size);
-}
-
-function valuesOf({ state, at, behind }: Round): Value[] {
-  return [...state, ...positionValues(at), ...behind === undefined ? [] : positionValues(behind)];
-}
-
-function roundOf(values: readonly Value[], size: number): Round {
-  const [slot, parity, oldSlot, oldParity] = values.slice(size);
-  return {
-    state: values.slice(0, size),
-    at: { slot: must(slot, "slot"), parity: must(parity, "phase") },
-    behind: oldSlot === undefined || oldParity === undefined
-      ? undefined
-      : { slot: oldSlot, parity: oldParity },
-  };
+  return build.loop(
+    first,
+    (test, { state }) => continuesOn(test, overlap.plan, overlap.branch, state, side),
+    (inside, round) => iteration(overlap, inside, round, side),
+  );
 }
 
 /** An operation of an iteration, and its plan if it is a dot. */
@@ -335,9 +288,6 @@ function stepsOf(
       known.set(resultOf(op), resultOf(read));
       return [{ op: read, one: undefined }];
     }
-    if (op !== branch?.op || side === "both") {
-      return copyOps(func, [op], known).map((copy) => ({ op: copy, one: byDot.get(op) }));
-    }
-    return copySide(func, branch, side, known).map((copy) => ({ op: copy, one: undefined }));
+    return copyOn(func, op, branch, side, known).map((copy) => ({ op: copy, one: byDot.get(op) }));
   });
 }

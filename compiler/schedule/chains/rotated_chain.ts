@@ -18,13 +18,12 @@
  * as where elements are masked, there is a loop for each of its sides. Without a branch the inner loop is all there is.
  */
 import { branchOf, loopOf } from "../../ir/flow.ts";
-import { newOp, newValue, type Op, type Region, type Value } from "../../ir/func.ts";
+import type { Op, Region, Value } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
 import { countUses, walkOps } from "../../ir/walk.ts";
-import { must } from "../../support/bug.ts";
 import { zip } from "../../support/zip.ts";
-import { copySlice, parametersNeeded } from "../backward_slice.ts";
-import { type Branch, copySide, replacing, type Side, takesSide } from "./branch_sides.ts";
+import { parametersNeeded, replacing } from "../backward_slice.ts";
+import { type Branch, continuesOn, copyOn, type Side } from "./branch_sides.ts";
 import { ScheduleBuilder } from "../builder.ts";
 import {
   ChainDots,
@@ -35,13 +34,7 @@ import {
   type Rewritten,
 } from "./chain_dots.ts";
 import type { ChainDot, ChainPlan, Rings } from "./chain_plan.ts";
-import { copyOps } from "../../ir/copy_ops.ts";
-import {
-  lastPosition,
-  nextPosition,
-  type Position,
-  positionValues,
-} from "../warp_groups/ring_position.ts";
+import { nextPosition, type Position } from "../warp_groups/ring_position.ts";
 
 interface Rotation {
   /** The dot that is done an iteration later, and the place of its sum among what the loop carries. */
@@ -62,22 +55,19 @@ export function multiplyChain(plan: ChainPlan, rings: Rings, start: Position): R
   const { func, loop } = plan;
   const { initial } = loopOf(loop);
   const rounds = new Rounds(plan, rings, rotation);
-  const builder = (): ScheduleBuilder => new ScheduleBuilder(func, [], loop.span);
-  const [before, then, otherwise] = [builder(), builder(), builder()];
-  const runs = rounds.test(before, initial);
-  const results = rounds.build(then, initial, start);
-  then.effect("yield", results);
-  otherwise.effect("yield", [...initial, ...positionValues(start)]);
-  const types = results.map(({ type }) => type);
-  const regions = [then, otherwise].map(({ out }): Region => ({ params: [], ops: out }));
-  const made = newOp(func, "if", [runs], types, loop.span, {}, regions);
-  replaceResults(plan, made.results);
-  return { ops: [...before.out, made], end: lastPosition(made.results) };
+  const build = new ScheduleBuilder(func, [], loop.span);
+  const { state, end } = build.choose(
+    continuesOn(build, plan, rotation.branch, initial, "both"),
+    (then) => rounds.build(then, initial, start),
+    (): Rounded => ({ state: initial, end: start }),
+  );
+  replaceResults(plan, state);
+  return { ops: build.out, end };
 }
 
-/** Lets users of the loop's results take the first of other values. */
+/** Lets users of the loop's results take other values. */
 function replaceResults({ func, loop }: ChainPlan, values: readonly Value[]): void {
-  const known = new Map(zip(loop.results, values.slice(0, loop.results.length)));
+  const known = new Map(zip(loop.results, values));
   walkOps(func.body, (op) => {
     op.operands = op.operands.map((value) => known.get(value) ?? value);
   });
@@ -135,19 +125,8 @@ class Rounds {
     this.#rotation = rotation;
   }
 
-  /** Whether there is an iteration with this state, which takes this side. */
-  test(build: ScheduleBuilder, state: readonly Value[], side: Side = "both"): Value {
-    const { func, loop } = this.#plan;
-    const { test, continues } = loopOf(loop);
-    const copyTest = copySlice(func, test, replacing(test, state), build.out);
-    const runs = copyTest(continues);
-    if (side === "both") return runs;
-    const branch = must(this.#rotation.branch, "branch");
-    return build.both(runs, takesSide(build, this.#plan, branch, state, side));
-  }
-
   /** All iterations, of which there is one at least; gives what the loop carries after them, and the position. */
-  build(build: ScheduleBuilder, initial: readonly Value[], start: Position): readonly Value[] {
+  build(build: ScheduleBuilder, initial: readonly Value[], start: Position): Rounded {
     const { last } = this.#rotation;
     const first: Round = {
       ...this.#head(build, initial, start),
@@ -164,7 +143,7 @@ class Rounds {
     const sum = dots.start(build, last, end.pending);
     build.effect("wait_dots", [], { pending: 0 });
     dots.free(build, last);
-    return [...end.state.with(this.#rotation.place, sum), ...positionValues(end.ahead)];
+    return { state: end.state.with(this.#rotation.place, sum), end: end.ahead };
   }
 
   /** An iteration up to its last dot, each dot done before what follows. */
@@ -191,44 +170,21 @@ class Rounds {
     side: Side,
     step: (inside: ScheduleBuilder, round: Round) => Round,
   ): Round {
-    const { func, loop: { span } } = this.#plan;
-    const initial = this.#valuesOf(first);
-    const types = initial.map(({ type }) => type);
-    const fresh = (): Value[] => types.map((type) => newValue(func, type));
-    const [entering, params] = [fresh(), fresh()];
-    const test = new ScheduleBuilder(func, [], span);
-    const { state } = this.#roundOf(entering);
-    test.effect("condition", [this.test(test, state, side), ...entering]);
-    const inside = new ScheduleBuilder(func, [], span);
-    inside.effect("yield", this.#valuesOf(step(inside, this.#roundOf(params))));
-    const regions: Region[] = [
-      { params: entering, ops: test.out },
-      { params, ops: inside.out },
-    ];
-    const made = newOp(func, "while", initial, types, span, {}, regions);
-    build.out.push(made);
-    return this.#roundOf(made.results);
+    const end = build.loop(
+      this.#carriedOf(first),
+      (test, values) => {
+        const { state } = roundOf(values);
+        return continuesOn(test, this.#plan, this.#rotation.branch, state, side);
+      },
+      (inside, values) => this.#carriedOf(step(inside, roundOf(values))),
+    );
+    return roundOf(end);
   }
 
-  /** A round as values that a loop carries: the pending sum has the place of the sum. */
-  #valuesOf({ state, pending, ahead, behind }: Round): Value[] {
-    return [
-      ...state.with(this.#rotation.place, pending.sum),
-      pending.a,
-      ...positionValues(ahead),
-      ...positionValues(behind),
-    ];
-  }
-
-  #roundOf(values: readonly Value[]): Round {
-    const size = loopOf(this.#plan.loop).initial.length;
-    const [a, slot, parity, oldSlot, oldParity] = values.slice(size);
-    return {
-      state: values.slice(0, size),
-      pending: { a: must(a, "operand"), sum: must(values[this.#rotation.place], "sum") },
-      ahead: { slot: must(slot, "slot"), parity: must(parity, "phase") },
-      behind: { slot: must(oldSlot, "slot"), parity: must(oldParity, "phase") },
-    };
+  /** A round as a loop carries it: the pending sum has the place of the sum. */
+  #carriedOf({ state, pending: { a, sum }, ahead, behind }: Round): CarriedRound {
+    const { place } = this.#rotation;
+    return { before: state.slice(0, place), sum, after: state.slice(place + 1), a, ahead, behind };
   }
 
   /** The last dot of one iteration and the head of the next one. */
@@ -283,11 +239,7 @@ class Rounds {
     const copy: BodyCopy = { ops: [], planOf: new Map(), late: new Set(), known };
     for (const op of body.ops.slice(0, -1)) {
       if (op === last.dot) continue;
-      if (op === branch?.op && side !== "both") {
-        copy.ops.push(...copySide(func, branch, side, known));
-        continue;
-      }
-      const copies = copyOps(func, [op], known);
+      const copies = copyOn(func, op, branch, side, known);
       const planned = byDot.get(op);
       for (const one of copies) {
         if (planned !== undefined) copy.planOf.set(one, planned);
@@ -328,6 +280,30 @@ interface Head {
 interface Round extends Head {
   readonly ahead: Position;
   readonly behind: Position;
+}
+
+interface CarriedRound {
+  /** Of the state: what is before the sum of the last dot, and after it. */
+  readonly before: readonly Value[];
+  readonly sum: Value;
+  readonly after: readonly Value[];
+  /** Operand a of the last dot. */
+  readonly a: Value;
+  readonly ahead: Position;
+  readonly behind: Position;
+}
+
+const roundOf = ({ before, sum, after, a, ahead, behind }: CarriedRound): Round => ({
+  state: [...before, sum, ...after],
+  pending: { a, sum },
+  ahead,
+  behind,
+});
+
+/** The state after all rounds, and the position. */
+interface Rounded {
+  readonly state: readonly Value[];
+  readonly end: Position;
 }
 
 interface BodyCopy {

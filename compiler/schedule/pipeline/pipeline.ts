@@ -20,7 +20,7 @@ import {
   pipelineThroughRegisters,
 } from "./pipelined_loop.ts";
 import { parametersNeeded } from "../backward_slice.ts";
-import type { AddressState, Plan, PrefetchedOperand } from "./prefetch.ts";
+import { type AddressState, pick, type Plan, type PrefetchedOperand } from "./prefetch.ts";
 import type { TargetContext } from "../../tile/pass.ts";
 import type { LoadedOperand, StagedOperand } from "../staged_operand.ts";
 import { planSlices } from "./dot_slices.ts";
@@ -295,8 +295,8 @@ export function addressState(
     const leaving = parametersNeeded(body, [...inBody], true);
     if (entering === undefined || leaving === undefined) return undefined;
     const before = inTest.size + inBody.size;
-    for (const i of leaving) inTest.add(must(letThrough[i], "value that leaves the test"));
-    for (const i of entering) inBody.add(must(repeated[i], "yielded value"));
+    for (const value of pick(letThrough, [...leaving])) inTest.add(value);
+    for (const value of pick(repeated, [...entering])) inBody.add(value);
     if (inTest.size + inBody.size === before) {
       return { entering: [...entering], leaving: [...leaving] };
     }

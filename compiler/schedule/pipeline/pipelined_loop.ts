@@ -31,9 +31,9 @@ import type { Op, OpOf, Value } from "../../ir/func.ts";
 import { operandsOf } from "../../ir/op.ts";
 import { must } from "../../support/bug.ts";
 import { ScheduleBuilder } from "../builder.ts";
+import { carry } from "../carried.ts";
 import { type DotSlices, loadSlice, multiplySlice } from "./dot_slices.ts";
 import {
-  carry,
   copiesOf,
   copyIteration,
   copyPrologue,

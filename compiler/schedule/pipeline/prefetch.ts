@@ -6,7 +6,7 @@
  * guards the copies, so that nothing is copied for an iteration after the last.
  */
 import { loopOf } from "../../ir/flow.ts";
-import { type Func, newValue, type OpOf, type Value } from "../../ir/func.ts";
+import type { Func, OpOf, Value } from "../../ir/func.ts";
 import { bug, must } from "../../support/bug.ts";
 import { copySlice } from "../backward_slice.ts";
 import type { ScheduleBuilder } from "../builder.ts";
@@ -108,32 +108,6 @@ export function copyOfIteration(
 /** The values at some places of a list. */
 export const pick = (values: readonly Value[], places: readonly number[]): Value[] =>
   places.map((place) => must(values[place], "carried value"));
-
-/** Values in place of others, one each. */
-export type InPlaceOf<V extends readonly Value[]> = { readonly [K in keyof V]: Value };
-
-/** Lets a loop carry more values: gives them as they are in the body. */
-export function carry<const V extends readonly Value[]>(
-  { func, loop }: Pick<Plan, "func" | "loop">,
-  initial: V,
-): { readonly inBody: InPlaceOf<V>; readonly yields: (values: InPlaceOf<V>) => void } {
-  const { test, body, condition, end } = loopOf(loop);
-  const carried = initial.map((value) => {
-    const entering = newValue(func, value.type);
-    const leaving = newValue(func, value.type);
-    const result = newValue(func, value.type);
-    result.def = loop;
-    loop.operands.push(value);
-    test.params.push(entering);
-    condition.operands.push(entering);
-    body.params.push(leaving);
-    loop.results.push(result);
-    return leaving;
-  });
-  // `map` gives as many values as there are, which its type does not say.
-  const inBody = carried as readonly Value[] as InPlaceOf<V>;
-  return { inBody, yields: (values) => end.operands.push(...values) };
-}
 
 /** The copies of an iteration, and the iteration after it. */
 interface Copies {

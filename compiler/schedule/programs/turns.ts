@@ -3,33 +3,36 @@
  * are blocks, along the first axis of the grid or along all of them. Along all axes a block carries its position along
  * each, and adds the distance digit by digit, because divisions would delay each program.
  */
-import { type Func, newOp, newValue, type Op, type Region, type Value } from "../../ir/func.ts";
+import { type Func, newOp, type Op, type Region, type Value } from "../../ir/func.ts";
 import { resultOf } from "../../ir/op.ts";
 import type { AttrsOf } from "../../ir/ops.ts";
 import { hasTrait, rowOf } from "../../ir/table.ts";
 import { scalarType } from "../../ir/types.ts";
 import { replaceUses, terminatorOf } from "../../ir/walk.ts";
-import { must } from "../../support/bug.ts";
 import type { Span } from "../../support/source.ts";
 import { ScheduleBuilder } from "../builder.ts";
+import { newLike } from "../carried.ts";
 
 /** What a block carries from one program to the next. */
-interface Turns {
+interface Turns<At extends readonly Value[]> {
   /** Computed once. */
   readonly before: readonly Op[];
-  readonly first: readonly Value[];
+  readonly first: At;
   /** Whether there is a program. */
-  readonly continues: (build: ScheduleBuilder, at: readonly Value[]) => Value;
+  readonly continues: (build: ScheduleBuilder, at: At) => Value;
   /** Its indices along the axes of the grid, the first ones or all. */
-  readonly indices: (build: ScheduleBuilder, at: readonly Value[]) => readonly Value[];
-  readonly next: (build: ScheduleBuilder, at: readonly Value[]) => readonly Value[];
+  readonly indices: (build: ScheduleBuilder, at: At) => readonly Value[];
+  readonly next: (build: ScheduleBuilder, at: At) => At;
 }
+
+/** Indices along all axes of the grid. */
+type Indices = readonly [x: Value, y: Value, z: Value];
 
 const INT32 = scalarType("int32");
 const BOOL = scalarType("bool");
 
 /** Programs along the first axis. */
-export function turnsAlongFirst(func: Func, span: Span): Turns {
+export function turnsAlongFirst(func: Func, span: Span): Turns<readonly [Value]> {
   const build = new ScheduleBuilder(func, [], span);
   const first = build.value("block_id", [], INT32);
   const step = build.value("num_blocks", [], INT32);
@@ -44,7 +47,7 @@ export function turnsAlongFirst(func: Func, span: Span): Turns {
 }
 
 /** Programs along all axes, the first one fastest; from its end if later programs take longer. */
-export function turnsAlongAll(func: Func, span: Span, isReversed: boolean): Turns {
+export function turnsAlongAll(func: Func, span: Span, isReversed: boolean): Turns<Indices> {
   const build = new ScheduleBuilder(func, [], span);
   const binary = (
     inside: ScheduleBuilder,
@@ -58,27 +61,18 @@ export function turnsAlongAll(func: Func, span: Span, isReversed: boolean): Turn
   const [dx, dy, dz] = [step(0), step(1), step(2)];
   const block = build.value("block_id", [], INT32);
   const row = binary(build, "div", block, width);
-  const first = [
+  const first: Indices = [
     binary(build, "rem", block, width),
     binary(build, "rem", row, height),
     binary(build, "div", row, height),
   ];
   const last = binary(build, "sub", width, build.int(1));
-  const position = ([x, y, z]: readonly Value[]): readonly [Value, Value, Value] => [
-    must(x, "x"),
-    must(y, "y"),
-    must(z, "z"),
-  ];
   return {
     before: build.out,
     first,
-    continues: (inside, at) => inside.value("lt", [position(at)[2], depth], BOOL),
-    indices: (inside, at) => {
-      const [x, y, z] = position(at);
-      return isReversed ? [binary(inside, "sub", last, x), y, z] : at;
-    },
-    next: (inside, at) => {
-      const [x, y, z] = position(at);
+    continues: (inside, [, , z]) => inside.value("lt", [z, depth], BOOL),
+    indices: (inside, [x, y, z]) => [isReversed ? binary(inside, "sub", last, x) : x, y, z],
+    next: (inside, [x, y, z]) => {
       const across = wrapped(inside, binary(inside, "add", x, dx), width);
       const down = binary(inside, "add", binary(inside, "add", y, dy), across.more);
       const { index, more } = wrapped(inside, down, height);
@@ -102,12 +96,17 @@ function wrapped(
 }
 
 /** Puts all that depends on the indices of a program, or has an effect, into a loop over programs. */
-export function takeTurns(func: Func, turns: Turns, attrs: AttrsOf<"while">): void {
+export function takeTurns<At extends readonly Value[]>(
+  func: Func,
+  turns: Turns<At>,
+  attrs: AttrsOf<"while">,
+): void {
   const { ops } = func.body;
-  const { span } = must(ops[0], "operation of a function");
-  const fresh = (): Value[] => turns.first.map(({ type }) => newValue(func, type));
-  const tested = fresh();
-  const at = turns.first.map(({ type }) => newValue(func, type, "program"));
+  const end = terminatorOf(func.body);
+  const [{ span } = end] = ops;
+  const tested = newLike(func, turns.first);
+  const at = newLike(func, turns.first);
+  for (const index of at) index.name = "program";
   const test = new ScheduleBuilder(func, [], span);
   const body = new ScheduleBuilder(func, [], span);
   const indices = turns.indices(body, at);
@@ -130,10 +129,10 @@ export function takeTurns(func: Func, turns: Turns, attrs: AttrsOf<"while">): vo
   for (const region of body.out.flatMap(({ regions }) => regions)) replaceIds(region, indices, ids);
   test.effect("condition", [turns.continues(test, tested), ...tested]);
   body.effect("yield", turns.next(body, at));
-  const regions = [{ params: tested, ops: test.out }, { params: at, ops: body.out }];
+  const regions = [{ params: [...tested], ops: test.out }, { params: [...at], ops: body.out }];
   const types = tested.map(({ type }) => type);
   const loop = newOp(func, "while", turns.first, types, span, attrs, regions);
-  func.body.ops = [...before, loop, terminatorOf(func.body)];
+  func.body.ops = [...before, loop, end];
   replaceUses(func, ids);
 }
 

@@ -3,10 +3,11 @@
  * are computed from, but none of its tiles.
  */
 import { loopOf } from "../../ir/flow.ts";
-import { newOp, newValue, type OpOf, type Region, type Value } from "../../ir/func.ts";
+import { newOp, type OpOf, type Region, type Value } from "../../ir/func.ts";
 import { zip } from "../../support/zip.ts";
 import { copySlice } from "../backward_slice.ts";
 import { ScheduleBuilder } from "../builder.ts";
+import { addResults, type Carried, listOf, newLike } from "../carried.ts";
 import { type AddressState, pick } from "../pipeline/prefetch.ts";
 
 /** Gives what takes the place of a value. */
@@ -23,41 +24,39 @@ export interface CopiedLoop {
 }
 
 /** A loop with as many iterations as another one, which carries more values: gives these after it. */
-export function copyLoop(
+export function copyLoop<const T extends Carried<T>>(
   build: ScheduleBuilder,
   { loop, carried, initial, known }: CopiedLoop,
-  more: readonly Value[],
-  iterate: (inside: ScheduleBuilder, copyOf: Copier, values: readonly Value[]) => Value[],
-): readonly Value[] {
+  more: T,
+  iterate: (inside: ScheduleBuilder, copyOf: Copier, values: T) => T,
+): T {
   const { func } = build;
   const original = loopOf(loop);
   const { span } = loop;
-  const fresh = (values: readonly Value[]): Value[] =>
-    values.map(({ type }) => newValue(func, type));
-
   const entering = pick(original.test.params, carried.entering);
-  const [tested, beside] = [fresh(entering), fresh(more)];
+  const [tested, beside] = [newLike(func, entering), newLike(func, more)];
   const test = new ScheduleBuilder(func, [], span);
   const inTest = new Map([...known, ...zip(entering, tested)]);
   const copyTest = copySlice(func, original.test, inTest, test.out);
   const leaving = pick(original.leaving, carried.leaving).map(copyTest);
-  test.effect("condition", [copyTest(original.continues), ...leaving, ...beside]);
+  test.effect("condition", [copyTest(original.continues), ...leaving, ...listOf(beside)]);
 
   const params = pick(original.body.params, carried.leaving);
-  const [state, values] = [fresh(params), fresh(more)];
+  const [state, values] = [newLike(func, params), newLike(func, more)];
   const body = new ScheduleBuilder(func, [], span);
   const inBody = new Map([...known, ...zip(params, state)]);
   const copyBody = copySlice(func, original.body, inBody, body.out, body.true());
   const after = iterate(body, copyBody, values);
   const next = pick(original.repeated, carried.entering).map(copyBody);
-  body.effect("yield", [...next, ...after]);
+  body.effect("yield", [...next, ...listOf(after, more)]);
 
-  const results = [...leaving, ...more].map(({ type }) => type);
   const regions: Region[] = [
-    { params: [...tested, ...beside], ops: test.out },
-    { params: [...state, ...values], ops: body.out },
+    { params: [...tested, ...listOf(beside)], ops: test.out },
+    { params: [...state, ...listOf(values)], ops: body.out },
   ];
-  const made = newOp(func, "while", [...initial, ...more], results, span, {}, regions);
+  const types = leaving.map(({ type }) => type);
+  const operands = [...initial, ...listOf(more)];
+  const made = newOp(func, "while", operands, types, span, {}, regions);
   build.out.push(made);
-  return made.results.slice(leaving.length);
+  return addResults(func, made, more);
 }

@@ -32,7 +32,7 @@ import {
   pick,
   type Plan,
 } from "../pipeline/prefetch.ts";
-import { lastPosition, nextPosition, positionValues } from "./ring_position.ts";
+import { nextPosition } from "./ring_position.ts";
 import { pipelineRing } from "./slot_ring.ts";
 import { setBoxes } from "./tensor_loop.ts";
 
@@ -99,8 +99,7 @@ function produceBoxes(
   const { loop, carried } = plan;
   const initial = pick(loopOf(loop).initial, carried.entering);
   const copied = { loop, carried, initial, known: new Map<Value, Value>() };
-  copyLoop(build, copied, [zero, zero], (inside, copyOf, values) => {
-    const at = lastPosition(values);
+  copyLoop(build, copied, { slot: zero, parity: zero }, (inside, copyOf, at) => {
     const next = nextPosition(inside, plan, at);
     const previous = inside.value("xor", [next.parity, inside.int(1)], next.parity.type);
     inside.effect("mbarrier_wait", [empty, next.slot, previous]);
@@ -109,6 +108,6 @@ function produceBoxes(
     const buffer = must(plan.buffers[0], "buffer");
     const { map } = load.attrs;
     inside.effect("tensor_copy", [buffer, full, at.slot, ...coordinates], { map });
-    return positionValues(next);
+    return next;
   });
 }

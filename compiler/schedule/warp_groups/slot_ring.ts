@@ -11,9 +11,10 @@
  */
 import { loopOf } from "../../ir/flow.ts";
 import type { Op, OpOf, Value } from "../../ir/func.ts";
-import { scalarType } from "../../ir/types.ts";
 import { ScheduleBuilder } from "../builder.ts";
-import { carry, firstIteration, type Iteration, type Plan } from "../pipeline/prefetch.ts";
+import { carry } from "../carried.ts";
+import { nextPosition } from "./ring_position.ts";
+import { firstIteration, type Iteration, type Plan } from "../pipeline/prefetch.ts";
 
 /** Where an iteration is: the slot of its dot, the parity of its barrier's phase, and the slot of the copies that it starts. */
 interface RingPosition {
@@ -68,17 +69,20 @@ export function pipelineRing(
   if (ready === undefined) before.barrier();
 
   const zero = before.int(0);
-  const initial = [zero, zero, before.int(slots - busy), ahead.runs, ...ahead.state] as const;
-  const { inBody, yields } = carry(plan, initial);
-  const [from, parity, to, runs, ...state] = inBody;
+  const start: RingPosition = { from: zero, parity: zero, to: before.int(slots - busy) };
+  const { inBody: { at, runs, state }, yields } = carry(plan, {
+    at: start,
+    runs: ahead.runs,
+    state: ahead.state,
+  });
   const build = new ScheduleBuilder(func, [], loop.span);
   for (const op of body.ops) {
     if (op !== dot) {
       build.out.push(op);
       continue;
     }
-    const next = multiply(build, { from, parity, to }, { state, runs });
-    yields([...advanceRing(build, slots, from, parity, to), next.runs, ...next.state]);
+    const next = multiply(build, at, { state, runs });
+    yields({ at: advanceRing(build, slots, at), runs: next.runs, state: next.state });
   }
   body.ops = build.out;
   const after = new ScheduleBuilder(func, [], loop.span);
@@ -105,17 +109,12 @@ export function readyBarriers(build: ScheduleBuilder, barriers: Value, reuse: Re
   );
 }
 
-/** The slot to read, its parity and the slot to write in the next iteration. */
+/** The position of the next iteration. */
 export function advanceRing(
   build: ScheduleBuilder,
   slots: number,
-  from: Value,
-  parity: Value,
-  to: Value,
-): readonly [Value, Value, Value] {
-  const after = build.advance(from, slots);
-  const flipped = build.value("xor", [parity, build.int(1)], parity.type);
-  const isFirst = build.value("eq", [after, build.int(0)], scalarType("bool"));
-  const nextParity = build.value("select", [isFirst, flipped, parity], parity.type);
-  return [after, nextParity, build.advance(to, slots)];
+  { from, parity, to }: RingPosition,
+): RingPosition {
+  const next = nextPosition(build, { slots }, { slot: from, parity });
+  return { from: next.slot, parity: next.parity, to: build.advance(to, slots) };
 }

@@ -19,14 +19,9 @@ import { loopOf } from "../../ir/flow.ts";
 import type { Op } from "../../ir/func.ts";
 import { bytesOf } from "../../ir/types.ts";
 import { ScheduleBuilder } from "../builder.ts";
+import { carry } from "../carried.ts";
 import { type GroupDot, startGroupDot } from "./group_dot.ts";
-import {
-  carry,
-  firstIteration,
-  loadIteration,
-  type Plan,
-  storeIteration,
-} from "../pipeline/prefetch.ts";
+import { firstIteration, loadIteration, type Plan, storeIteration } from "../pipeline/prefetch.ts";
 import type { LoadedOperand } from "../staged_operand.ts";
 
 /** What the instruction takes as it is, in either order: elements of two bytes. */

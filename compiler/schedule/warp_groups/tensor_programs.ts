@@ -18,13 +18,13 @@
  * iterations, so none in which the cursor stops has none.
  */
 import { loopOf } from "../../ir/flow.ts";
-import { newOp, type Op, type OpOf, type Region, type Value } from "../../ir/func.ts";
-import { must } from "../../support/bug.ts";
+import type { Op, OpOf, Region, Value } from "../../ir/func.ts";
 import { zip } from "../../support/zip.ts";
-import { addOuter, copySlice, parametersNeeded } from "../backward_slice.ts";
+import { addOuter, copySlice, parametersNeeded, replacing } from "../backward_slice.ts";
 import { ScheduleBuilder } from "../builder.ts";
+import { carry } from "../carried.ts";
 import { finishGroupDot, type GroupDot } from "./group_dot.ts";
-import { type AddressState, carry, type Iteration, type Plan } from "../pipeline/prefetch.ts";
+import { type AddressState, pick, type Plan } from "../pipeline/prefetch.ts";
 import { advanceRing, readyBarriers } from "./slot_ring.ts";
 import { copyBoxes, setBoxes, startSlot, type TensorOperand } from "./tensor_loop.ts";
 
@@ -44,17 +44,15 @@ export function planPrograms(
 ): ProgramRing | undefined {
   const { test, body, initial, continues, leaving, repeated } = loopOf(loop);
   const program = loopOf(programs).body;
-  const at = (list: readonly Value[], indices: readonly number[]): Value[] =>
-    indices.map((i) => must(list[i], "carried value"));
-  const tested = [continues, ...at(leaving, carried.leaving)];
+  const tested = [continues, ...pick(leaving, carried.leaving)];
   const used = [
     ...staged.flatMap(({ load }) => load.operands),
-    ...at(repeated, carried.entering),
+    ...pick(repeated, carried.entering),
   ];
   const outer = new Set<Value>();
   addOuter(test, tested, program, outer);
   addOuter(body, used, program, outer);
-  const entering = at(initial, carried.entering);
+  const entering = pick(initial, carried.entering);
   if (parametersNeeded(program, [...outer, ...entering], false) === undefined) return undefined;
   return isCountFixed(loop, program) ? { programs, outer: [...outer] } : undefined;
 }
@@ -71,19 +69,24 @@ function isCountFixed(loop: OpOf<"while">, program: Region): boolean {
     const inBody = parametersNeeded(body, wanted.body, false);
     if (inTest === undefined || inBody === undefined) return false;
     for (const index of inTest) entering.add(index);
-    wanted.test = [continues, ...[...inBody].map((i) => must(leaving[i], "value that leaves"))];
-    wanted.body = [...entering].map((i) => must(repeated[i], "yielded value"));
+    wanted.test = [continues, ...pick(leaving, [...inBody])];
+    wanted.body = pick(repeated, [...entering]);
   }
   addOuter(test, wanted.test, program, outer);
   addOuter(body, wanted.body, program, outer);
-  const starts = [...entering].map((i) => must(initial[i], "initial value"));
+  const starts = pick(initial, [...entering]);
   return parametersNeeded(program, [...outer, ...starts], false)?.size === 0;
 }
 
-/** Where the next copies come from: an iteration of a program, which is there if the iteration `runs`. */
+/** Where the next copies come from: an iteration of a program, which is there if it `runs`. */
 interface Cursor {
-  readonly program: Value;
-  readonly iteration: Iteration;
+  /** What says which program it is. */
+  readonly program: readonly Value[];
+  readonly runs: Value;
+  /** What enters its test, by the order of `carried.entering`. */
+  readonly state: readonly Value[];
+  /** By the order of `outer` of the ring. */
+  readonly outer: readonly Value[];
 }
 
 /** The loop with what comes before and after it, and what comes before the loop over programs. */
@@ -100,18 +103,17 @@ export function pipelineAcrossPrograms(
   const before = new ScheduleBuilder(func, [], loop.span);
   // Nothing around programs uses shared memory.
   readyBarriers(before, barriers, { before: false, after: false });
-  let cursor = firstCursor(plan, ring, before);
+  let cursor = enter(plan, ring, before, loopOf(programs).initial);
   for (let slot = 0; slot < slots - 1; slot++) {
     cursor = copyAtCursor(plan, ring, before, cursor, before.int(slot), barriers);
   }
   before.barrier();
 
   const zero = before.int(0);
-  const start = [zero, zero, before.int(slots - 1), ...valuesOf(ring, cursor)];
+  const start = { from: zero, parity: zero, to: before.int(slots - 1), cursor };
   const around = carry({ func, loop: programs }, start);
-  const { inBody, yields } = carry(plan, around.inBody);
-  const [reading, phase, writing, ...ahead] = inBody;
-  const [from, parity, to] = [must(reading, "slot"), must(phase, "phase"), must(writing, "slot")];
+  const { inBody, yields, results } = carry(plan, around.inBody);
+  const { from, parity, to } = inBody;
   const build = new ScheduleBuilder(func, [], loop.span);
   for (const op of body.ops) {
     if (op !== group.dot) {
@@ -119,60 +121,30 @@ export function pipelineAcrossPrograms(
       continue;
     }
     startSlot(build, plan, group, barriers, from, parity);
-    const next = copyAtCursor(plan, ring, build, cursorOf(plan, ring, ahead), to, barriers);
+    const next = copyAtCursor(plan, ring, build, inBody.cursor, to, barriers);
     finishGroupDot(build, plan, group);
-    const advanced = advanceRing(build, slots, from, parity, to);
-    yields([...advanced, ...valuesOf(ring, next)]);
+    yields({ ...advanceRing(build, slots, { from, parity, to }), cursor: next });
   }
   body.ops = build.out;
-  around.yields(loop.results.slice(-inBody.length));
+  around.yields(results);
 
   const behind = new ScheduleBuilder(func, [], loop.span);
   behind.effect("wait_dots", [], { pending: 0 });
   return { ops: [loop, ...behind.out], before: before.out };
 }
 
-/** A cursor as values that a loop carries. */
-function valuesOf({ outer }: ProgramRing, { program, iteration }: Cursor): Value[] {
-  const { runs, state, outer: replaced } = iteration;
-  return [program, runs, ...state, ...outer.map((value) => must(replaced?.get(value), "value"))];
-}
-
-function cursorOf({ carried }: Plan, { outer }: ProgramRing, values: readonly Value[]): Cursor {
-  const [program, runs, ...rest] = values;
-  const state = rest.slice(0, carried.entering.length);
-  return {
-    program: must(program, "program"),
-    iteration: {
-      runs: must(runs, "test"),
-      state,
-      outer: new Map(zip(outer, rest.slice(state.length))),
-    },
-  };
-}
-
-/** The first iteration of the block's first program. */
-function firstCursor(plan: Plan, ring: ProgramRing, build: ScheduleBuilder): Cursor {
-  const program = must(loopOf(ring.programs).initial[0], "first program");
-  return enter(plan, ring, build, program);
-}
-
 /** The first iteration of a program. */
-function enter(plan: Plan, ring: ProgramRing, build: ScheduleBuilder, program: Value): Cursor {
-  const { test, body, continues } = loopOf(ring.programs);
-  const tested = new Map([[must(test.params[0], "program"), program]]);
-  const runs = copySlice(plan.func, test, tested, build.out)(continues);
-  const known = new Map([[must(body.params[0], "program"), program]]);
-  const copy = copySlice(plan.func, body, known, build.out);
-  const { initial } = loopOf(plan.loop);
-  return {
-    program,
-    iteration: {
-      runs,
-      state: plan.carried.entering.map((i) => copy(must(initial[i], "initial value"))),
-      outer: new Map(ring.outer.map((value) => [value, copy(value)])),
-    },
-  };
+function enter(
+  { func, loop, carried }: Plan,
+  { programs, outer }: ProgramRing,
+  build: ScheduleBuilder,
+  program: readonly Value[],
+): Cursor {
+  const { test, body, continues } = loopOf(programs);
+  const runs = copySlice(func, test, replacing(test, program), build.out)(continues);
+  const copy = copySlice(func, body, replacing(body, program), build.out);
+  const state = pick(loopOf(loop).initial, carried.entering).map(copy);
+  return { program, runs, state, outer: outer.map(copy) };
 }
 
 /** Starts the copies at the cursor, and moves it: to the next iteration or, after the last one, the next program. */
@@ -180,32 +152,24 @@ function copyAtCursor(
   plan: Plan,
   ring: ProgramRing,
   build: ScheduleBuilder,
-  cursor: Cursor,
+  { program, runs, state, outer }: Cursor,
   slot: Value,
   barriers: Value,
 ): Cursor {
-  const { func, loop } = plan;
+  const { func, loop, carried } = plan;
   const { test, continues } = loopOf(loop);
-  const iteration = copyBoxes(plan, build, cursor.iteration, slot, barriers);
-  const known = new Map<Value, Value>(iteration.outer);
-  zip(plan.carried.entering, iteration.state).forEach(([index, value]) =>
-    known.set(must(test.params[index], "parameter"), value)
-  );
-  const more = copySlice(func, test, known, build.out)(continues);
-  const stays = valuesOf(ring, { program: cursor.program, iteration });
-  const within = new ScheduleBuilder(func, [], loop.span);
-  within.effect("yield", stays);
-  const beyond = new ScheduleBuilder(func, [], loop.span);
+  const known = new Map(zip(ring.outer, outer));
+  const next = copyBoxes(plan, build, { state, runs, outer: known }, slot, barriers);
+  const tested = new Map([...known, ...zip(pick(test.params, carried.entering), next.state)]);
+  const more = copySlice(func, test, tested, build.out)(continues);
   const { body, repeated } = loopOf(ring.programs);
-  const ended = new Map([[must(body.params[0], "program"), cursor.program]]);
-  const program = copySlice(func, body, ended, beyond.out)(must(repeated[0], "next program"));
-  const entered = enter(plan, ring, beyond, program);
-  const runs = beyond.both(iteration.runs, entered.iteration.runs);
-  const moved = { ...entered, iteration: { ...entered.iteration, runs } };
-  beyond.effect("yield", valuesOf(ring, moved));
-  const regions = [within, beyond].map(({ out }): Region => ({ params: [], ops: out }));
-  const types = stays.map(({ type }) => type);
-  const choice = newOp(func, "if", [more], types, loop.span, {}, regions);
-  build.out.push(choice);
-  return cursorOf(plan, ring, choice.results);
+  return build.choose(
+    more,
+    (): Cursor => ({ program, runs: next.runs, state: next.state, outer }),
+    (beyond) => {
+      const copy = copySlice(func, body, replacing(body, program), beyond.out);
+      const entered = enter(plan, ring, beyond, repeated.slice(0, program.length).map(copy));
+      return { ...entered, runs: beyond.both(next.runs, entered.runs) };
+    },
+  );
 }

@@ -23,8 +23,9 @@ import { groupLayout, isApart } from "../../layout/warp_group.ts";
 import { copyBits } from "../../linear/threads.ts";
 import type { Target } from "../../targets.ts";
 import { ScheduleBuilder } from "../builder.ts";
+import { carry } from "../carried.ts";
 import { finishGroupDot, type GroupDot, groupDotOf, startGroupDot } from "./group_dot.ts";
-import { carry, copyIteration, copyPrologue, type Plan } from "../pipeline/prefetch.ts";
+import { copyIteration, copyPrologue, type Plan } from "../pipeline/prefetch.ts";
 import type { LoadedOperand } from "../staged_operand.ts";
 import { zip } from "../../support/zip.ts";
 
