@@ -24,15 +24,8 @@ export class Choice<Name extends string, Instance> {
   /** Whether targets have different instances; if not, any `target` will do. */
   readonly isByTarget: boolean;
   readonly #offers = new WeakMap<DeviceInfo, Offer<Name>[]>();
-  /** The last answer: most launches have the sizes of the launch before. */
-  #last:
-    | {
-      readonly device: DeviceInfo;
-      readonly target: string;
-      readonly at: readonly number[];
-      readonly instance: Instance | undefined;
-    }
-    | undefined;
+  /** Answers to the latest questions: a model asks for the products of a layer in turn, layer after layer. */
+  readonly #recent: Answer<Instance>[] = [];
 
   constructor(
     key: readonly Name[],
@@ -63,17 +56,19 @@ export class Choice<Name extends string, Instance> {
   /** The instance for a launch with these numbers on this device; undefined where its target has none. */
   pick(values: Values<Name>, device: DeviceInfo, target: string): Instance | undefined {
     const { instances, key } = this;
-    const last = this.#last;
-    if (
-      last?.device === device && last.target === target &&
-      key.every((name, axis) => last.at[axis] === values[name])
-    ) {
-      return last.instance;
+    for (const recent of this.#recent) {
+      if (
+        recent.device === device && recent.target === target &&
+        key.every((name, axis) => recent.at[axis] === values[name])
+      ) {
+        return recent.instance;
+      }
     }
     const offer = this.#offerFor(device, target);
     const index = offer.indices[this.#best(values, device, offer)];
     const instance = index === undefined ? undefined : instances[index];
-    this.#last = { device, target, at: key.map((name) => values[name]), instance };
+    this.#recent.unshift({ device, target, at: key.map((name) => values[name]), instance });
+    if (this.#recent.length > RECENT) this.#recent.pop();
     return instance;
   }
 
@@ -81,7 +76,7 @@ export class Choice<Name extends string, Instance> {
   learn(device: DeviceInfo, target: string, point: PointFacts): void {
     const { points, indices } = this.#offerFor(device, target);
     points.unshift(...pointsOf([point], indices));
-    this.#last = undefined;
+    this.#recent.length = 0;
   }
 
   /** The index of the best among those offered. */
@@ -140,6 +135,18 @@ export class Choice<Name extends string, Instance> {
     offers.push(offer);
     return offer;
   }
+}
+
+/** How many answers a choice keeps: more than a layer of a transformer has sizes of products. */
+const RECENT = 8;
+
+/** An instance and the question that it answers. */
+interface Answer<Instance> {
+  readonly device: DeviceInfo;
+  readonly target: string;
+  /** The key's values. */
+  readonly at: readonly number[];
+  readonly instance: Instance | undefined;
 }
 
 /** What a target has of a choice; the other lists are in the order of `indices`. */

@@ -121,6 +121,23 @@ Deno.test("Choice.pick() without timings takes the least of turns times clocks",
   assertEquals(choice.pick({ M: 0, N: 0 }, MANY, "sm_90"), "a");
 });
 
+Deno.test("Choice.pick() does not ask again for sizes that come in turn", () => {
+  let asked = 0;
+  const counted = TILES.map((tile) => ({
+    ...tile,
+    blocks: (n: number) => (asked++, tile.blocks(n)),
+  }));
+  const choice = choiceOf([], counted);
+  const sizes = [1, 512, 1024, 256, 2048, 3].map((N) => ({ M: 100, N }));
+  const round = (): (string | undefined)[] => sizes.map((size) => choice.pick(size, MANY, "sm_90"));
+  const first = round();
+  const before = asked;
+  assertEquals([round(), round(), asked], [first, first, before]);
+  // Nine sizes are more than it keeps; the answers are the same.
+  for (const N of [4, 5, 6]) choice.pick({ M: 100, N }, MANY, "sm_90");
+  assertEquals(round(), first);
+});
+
 Deno.test("Choice.pick() scales timings by the model, so that far keys go by it and measured ones do not", () => {
   // At this key c is the slowest, which the model would not say.
   const point = { at: [100, 1024], microseconds: [10, 11, 12] };
