@@ -15,7 +15,7 @@ import { type IrType, scalarType } from "../ir/types.ts";
 import type { SharedPlan } from "../layout/conversion.ts";
 import { permuteLayout } from "../linear/linear.ts";
 import type { Span } from "../support/source.ts";
-import type { StagedOperand } from "./staged_operand.ts";
+import type { InBuffer, StagedOperand } from "./staged_operand.ts";
 import { layoutOf } from "../layout/tiles.ts";
 import { addResults, type Carried, listOf, newLike } from "./carried.ts";
 
@@ -169,9 +169,9 @@ export class ScheduleBuilder {
   }
 
   /** Gives a dot its operand from a slot. */
-  load(operand: StagedOperand, buffer: Value, slot: Value): void {
+  load(operand: InBuffer, slot: Value): void {
     const { element, shape } = operand.source.type;
-    const { layout } = operand;
+    const { buffer, layout } = operand;
     const attrs = { access: accessOf(operand.plan) };
     const source = this.value("local_load", [buffer, slot], { element, shape, layout }, attrs);
     operand.dot.operands[operand.index] = this.permuted(operand, source);

@@ -18,7 +18,7 @@ const isValue = (node: object): node is Value => "id" in node;
 const isList = (node: object): node is readonly Node[] => Array.isArray(node);
 
 /** The same structure with other values. */
-export function mapValues<T extends Carried<T>>(values: T, to: (value: Value) => Value): T {
+function mapValues<T extends Carried<T>>(values: T, to: (value: Value) => Value): T {
   const mapped = (node: Node): Node => {
     if (node === undefined) return undefined;
     if (isValue(node)) return to(node);

@@ -11,27 +11,23 @@ import { walkOps } from "../ir/walk.ts";
 import { accessGroups } from "../layout/access_groups.ts";
 import { exchangeBytes } from "../layout/exchanges.ts";
 import { copyBits } from "../linear/threads.ts";
-import { must } from "../support/bug.ts";
 import type { AxisFacts } from "../tile/axis.ts";
 
 /** The widest `cp.async`: narrower ones take as many instructions as loads do, and reading takes more. */
 const COPY_BYTES = 16;
 
-/** What is between two reductions that threads wait for each other in. */
-export interface Sections {
-  readonly count: number;
-  /** Of the operations of the body. */
-  readonly of: ReadonlyMap<Op, number>;
-}
+/** The operations between two reductions that threads wait for each other in. */
+export type Section = readonly Op[];
 
-export function sectionsOf({ body }: Func): Sections {
-  let section = 0;
-  const of = new Map<Op, number>();
+/** The sections of a body, in order. */
+export function sectionsOf({ body }: Func): readonly Section[] {
+  let section: Op[] = [];
+  const sections = [section];
   for (const op of body.ops) {
-    of.set(op, section);
-    if (op.name === "reduce" && exchangeBytes(op) > 0) section++;
+    section.push(op);
+    if (op.name === "reduce" && exchangeBytes(op) > 0) sections.push(section = []);
   }
-  return { count: section + 1, of };
+  return sections;
 }
 
 /** A load that can be a copy, and how many bits of the register's number are within one access. */
@@ -43,7 +39,7 @@ export interface RowLoad {
 /** As many loads as it takes, each time the one that leaves the fewest registers. */
 export function chooseLoads(
   func: Func,
-  sections: Sections,
+  sections: readonly Section[],
   axisInfo: AxisFacts,
   most: number,
 ): readonly RowLoad[] {
@@ -79,37 +75,40 @@ export function derivedFrom({ body }: Func, isSource: (op: Op) => boolean): Read
 }
 
 /** The most 32-bit registers of a thread that tiles from memory take from one section to a later one. */
-function heldWords(func: Func, { count, of }: Sections, staged: ReadonlySet<Op>): number {
+function heldWords(func: Func, sections: readonly Section[], staged: ReadonlySet<Op>): number {
   const data = derivedFrom(func, ({ name }) => name === "load");
   const again = derivedFrom(func, (op) => staged.has(op));
-  const late = lateLoads(func, of);
-  const held = Array.from({ length: count }, () => new Set<Value>());
-  const seen = Array.from({ length: count }, () => new Set<Value>());
+  const madeIn = new Map(
+    sections.flatMap((ops, section) => ops.map((op): [Op, number] => [op, section])),
+  );
+  for (const [load, section] of lateLoads(sections)) madeIn.set(load, section);
+  const held = sections.map(() => new Set<Value>());
+  const seen = sections.map(() => new Set<Value>());
   /** What is computed again in a section uses its operands there. */
   const use = (value: Value, section: number): void => {
     const { def } = value;
-    const made = def && (late.get(def) ?? of.get(def));
+    const made = def && madeIn.get(def);
     if (def === undefined || made === undefined || made >= section || !data.has(value)) return;
     if (seen[section]?.has(value) === true || staged.has(def)) return;
     seen[section]?.add(value);
     if (again.has(value)) def.operands.forEach((operand) => use(operand, section));
     else for (let at = made; at < section; at++) held[at]?.add(value);
   };
-  for (const op of func.body.ops) {
-    op.operands.forEach((operand) => use(operand, must(of.get(op), "section")));
-  }
+  sections.forEach((ops, section) => {
+    for (const op of ops) for (const operand of op.operands) use(operand, section);
+  });
   return Math.max(...held.map((values) => [...values].reduce((sum, one) => sum + wordsOf(one), 0)));
 }
 
 /** Loads that happen where their elements are first asked for (`lower/memory/global.ts`), and the section of that. */
-function lateLoads({ body }: Func, of: Sections["of"]): ReadonlyMap<Op, number> {
+function lateLoads(sections: readonly Section[]): ReadonlyMap<Op, number> {
   const late = new Map<Op, number>();
-  for (const op of body.ops) {
-    for (const { def } of op.operands) {
+  sections.forEach((ops, section) => {
+    for (const { def } of ops.flatMap(({ operands }) => operands)) {
       const isLate = isOp(def, "load") && def.attrs.modifiers.includes("nc");
-      if (isLate && !late.has(def)) late.set(def, must(of.get(op), "section"));
+      if (isLate && !late.has(def)) late.set(def, section);
     }
-  }
+  });
   return late;
 }
 
@@ -119,7 +118,11 @@ function wordsOf({ type: { element, layout } }: Value): number {
 }
 
 /** The loads that a copy can replace without anyone seeing the difference. */
-function rowLoads(func: Func, { of }: Sections, axisInfo: AxisFacts): RowLoad[] {
+function rowLoads(
+  func: Func,
+  [beginning = []]: readonly Section[],
+  axisInfo: AxisFacts,
+): RowLoad[] {
   const { body } = func;
   const inRegions = new Set<Value>();
   for (const { regions } of body.ops) {
@@ -127,16 +130,17 @@ function rowLoads(func: Func, { of }: Sections, axisInfo: AxisFacts): RowLoad[] 
       walkOps(region, ({ operands }) => operands.forEach((value) => inRegions.add(value)));
     }
   }
-  const first = body.ops.findIndex((op) => !isQuiet(op));
-  return body.ops.slice(0, first < 0 ? undefined : first).flatMap((op): RowLoad[] => {
-    if (op.name !== "load" || of.get(op) !== 0 || !isPlain(op)) return [];
+  const end = beginning.findIndex((op) => !isQuiet(op));
+  return beginning.slice(0, end < 0 ? undefined : end).flatMap((op): RowLoad[] => {
+    if (op.name !== "load" || !isPlain(op)) return [];
     const [group] = accessGroups(op, axisInfo);
-    const bytes = (group?.length ?? 0) * pointeeBytes(operandsOf(op).pointer);
+    if (group === undefined) return [];
+    const bytes = group.length * pointeeBytes(operandsOf(op).pointer);
     // The first registers are those of an access.
-    const isVector = group?.every((register, i) => register === i) === true;
+    const isVector = group.every((register, i) => register === i);
     const fits = isVector && bytes === COPY_BYTES &&
       ![...derivedFrom(func, (one) => one === op)].some((value) => inRegions.has(value));
-    return fits ? [{ load: op, vectorBits: Math.log2(must(group, "access").length) }] : [];
+    return fits ? [{ load: op, vectorBits: Math.log2(group.length) }] : [];
   });
 }
 

@@ -11,23 +11,12 @@
  *     out  buffers, and operations that fill and read them
  */
 import { loopOf } from "../ir/flow.ts";
-import {
-  type Func,
-  newOp,
-  type Op,
-  type OpOf,
-  type Region,
-  setAttrs,
-  type Value,
-} from "../ir/func.ts";
-import { operandsOf, resultOf } from "../ir/op.ts";
+import { type Func, type Op, type OpOf, type Region, setAttrs, type Value } from "../ir/func.ts";
+import { operandsOf } from "../ir/op.ts";
 import { hasTrait } from "../ir/table.ts";
-import type { IrType } from "../ir/types.ts";
 import { bodyOfProgram } from "../ir/program_loop.ts";
 import { cloneFunc, countUses, restoreBody, walkOps } from "../ir/walk.ts";
 import { dropDead } from "../tile/drop_dead.ts";
-import { must } from "../support/bug.ts";
-import type { Span } from "../support/source.ts";
 import { fitsShared, query } from "../targets.ts";
 import { conversionOf, hasBlockBarrier } from "../layout/exchanges.ts";
 import { aligned, bytesApart, exchangesApart, sharedBytes } from "./allocate_shared.ts";
@@ -40,10 +29,10 @@ import { leaveEarly } from "./chains/early_return.ts";
 import { growsWithProgram, startLastFirst } from "./programs/longest_first.ts";
 import { pipelineLoop } from "./pipeline/pipeline.ts";
 import type { Reuse } from "./warp_groups/slot_ring.ts";
-import { BARRIER, BARRIER_BYTES } from "./warp_groups/tensor_loop.ts";
 import { ScheduleBuilder } from "./builder.ts";
 import { repeats } from "./repeats.ts";
-import { residentOperands, type StagedOperand, stagedOperandsOf } from "./staged_operand.ts";
+import { type InBuffer, residentOperands, stagedOperandsOf } from "./staged_operand.ts";
+import { StagingArea } from "./staging_area.ts";
 
 export const stageOperands: Pass<TargetContext> = {
   name: "stage-operands",
@@ -105,25 +94,6 @@ interface State {
   isReversed: boolean;
 }
 
-/** Adds a buffer for a staged operand. */
-function addBuffer(state: State, operand: StagedOperand, slots: number, offset: number): Value {
-  const { element, shape } = operand.source.type;
-  const { columns, vectorBits } = operand.plan;
-  const type: IrType = { element, shape, shared: { shape, columns, vectorBits } };
-  const attrs = { slots, slot_bytes: aligned(operand.bytes), offset, exclusive: false };
-  const op = newOp(state.func, "shared_buffer", [], [type], operand.dot.span, attrs);
-  state.buffers.push(op);
-  return resultOf(op);
-}
-
-/** Adds barriers, one for each slot of a ring. */
-function addBarriers(state: State, slots: number, offset: number, span: Span): Value {
-  const attrs = { slots, slot_bytes: BARRIER_BYTES, offset, exclusive: false };
-  const op = newOp(state.func, "shared_buffer", [], [BARRIER], span, attrs);
-  state.buffers.push(op);
-  return resultOf(op);
-}
-
 /**
  * Pipelines innermost loops first. Loops one after the other use the same memory. Gives what comes before the
  * loop over programs that the region is of.
@@ -134,7 +104,7 @@ function pipelineLoops(
   programs?: OpOf<"while">,
 ): { readonly before: readonly Op[] } {
   const out: Op[] = [];
-  const around = { before: [] as Op[] };
+  const beforePrograms: Op[] = [];
   for (const op of region.ops) {
     const chain = chainOf(state, op, out, programs);
     if (chain !== undefined) {
@@ -144,7 +114,7 @@ function pipelineLoops(
       state.isExclusive ||= isApart;
       const { before, ops } = rewriteChain(chain, buffers, !isApart);
       if (programs === undefined) out.push(...before);
-      else around.before.push(...before);
+      else beforePrograms.push(...before);
       out.push(...ops);
       continue;
     }
@@ -163,53 +133,33 @@ function pipelineLoops(
         isFirst: region === state.func.body && out.every(repeats),
       })
       : undefined;
-    const across = loop?.across;
-    const isQuiet = (across === undefined ? op : programs ?? op).regions.every(avoidsShared);
-    let offset = 0;
-    const buffers = loop?.staged.map((operand) => {
-      const buffer = addBuffer(state, operand, loop.slots, offset);
-      offset += aligned(operand.bytes) * loop.slots;
-      return buffer;
-    });
-    const slots = loop?.slots ?? 0;
-    const barriers = Array.from({ length: loop?.slotBarriers ?? 0 }, () => {
-      const added = addBarriers(state, slots, offset, op.span);
-      offset += aligned(slots * BARRIER_BYTES);
-      return added;
-    });
+    const area = new StagingArea(state.func, state.buffers);
+    const pipelined = loop?.(area);
+    const around = pipelined?.isAcross === true ? programs ?? op : op;
+    const isQuiet = around.regions.every(avoidsShared);
     const residents = body === undefined || state.context.numStages === 1
       ? []
       : residentOperands(body, state.uses, state.context.target);
     for (const operand of residents) {
-      const fits = fitsShared(state.context.target, offset + operand.bytes);
+      const fits = fitsShared(state.context.target, area.end + operand.bytes);
       if (body === undefined || !fits) {
         continue;
       }
-      keepResident(state, body, operand, addBuffer(state, operand, 1, offset), out);
-      offset += aligned(operand.bytes);
+      keepResident(state, body, area.stage(operand, 1), out);
     }
-    if (offset > 0) {
+    if (area.end > 0) {
       state.isExclusive ||= !isQuiet;
     }
-    state.ringBytes = Math.max(state.ringBytes, offset);
-    const [first] = barriers;
-    if (across !== undefined && buffers !== undefined && first !== undefined) {
-      const { ops, before } = across(buffers, first);
-      out.push(...ops);
-      around.before.push(...before);
-      continue;
-    }
-    const replaced = loop === undefined || buffers === undefined
-      ? [op]
-      : loop.rewrite(buffers, barriers, () =>
-        reuseOf(state, region, op, out));
-    out.push(
-      ...inner.flatMap(({ before }) => before),
-      ...replaced,
-    );
+    state.ringBytes = Math.max(state.ringBytes, area.end);
+    const rewritten = pipelined?.rewrite(() =>
+      reuseOf(state, region, op, out)
+    ) ??
+      { before: [], ops: [op] };
+    beforePrograms.push(...rewritten.before);
+    out.push(...inner.flatMap(({ before }) => before), ...rewritten.ops);
   }
   region.ops = out;
-  return around;
+  return { before: beforePrograms };
 }
 
 /**
@@ -238,15 +188,11 @@ function costsBlocks({ func, ringBytes, context }: State): boolean {
 
 /** Adds the buffers of a loop of chained dots, which the staging area begins with. */
 function addChainBuffers(state: State, chain: ChainPlan): readonly Value[] {
-  let offset = 0;
-  const values = buffersOf(chain).map(({ type, slots, slotBytes }) => {
-    const attrs = { slots, slot_bytes: slotBytes, offset, exclusive: false };
-    const op = newOp(state.func, "shared_buffer", [], [type], chain.loop.span, attrs);
-    offset += aligned(slotBytes * slots);
-    state.buffers.push(op);
-    return resultOf(op);
-  });
-  state.ringBytes = Math.max(state.ringBytes, offset);
+  const area = new StagingArea(state.func, state.buffers);
+  const values = buffersOf(chain).map(({ type, slots, slotBytes }) =>
+    area.add(type, slots, slotBytes, chain.loop.span)
+  );
+  state.ringBytes = Math.max(state.ringBytes, area.end);
   return values;
 }
 
@@ -281,17 +227,16 @@ function chainOf(
 function keepResident(
   state: State,
   body: Region,
-  operand: StagedOperand,
-  buffer: Value,
+  operand: InBuffer,
   out: Op[],
 ): void {
   const before = new ScheduleBuilder(state.func, out, operand.dot.span);
   // Other threads may still read what the memory held before.
   before.barrier();
-  before.effect("local_store", [operand.source, buffer, before.int(0)]);
+  before.effect("local_store", [operand.source, operand.buffer, before.int(0)]);
   before.barrier();
   const reading = new ScheduleBuilder(state.func, [], operand.dot.span);
-  reading.load(operand, buffer, reading.int(0));
+  reading.load(operand, reading.int(0));
   body.ops = body.ops.flatMap((op) => op === operand.dot ? [...reading.out, op] : [op]);
 }
 
@@ -334,15 +279,13 @@ function stageRegion(state: State, region: Region, isUsed: boolean, start: numbe
       if (mustWait) build.barrier();
       mustWait = true;
       const slot = build.int(0);
-      let offset = start;
-      const buffers = staged.map((operand) => {
-        const buffer = addBuffer(state, operand, 1, offset);
-        offset += aligned(operand.bytes);
-        build.effect("local_store", [operand.source, buffer, slot]);
-        return buffer;
-      });
+      const area = new StagingArea(state.func, state.buffers, start);
+      const inBuffers = staged.map((operand) => area.stage(operand, 1));
+      for (const { source, buffer } of inBuffers) {
+        build.effect("local_store", [source, buffer, slot]);
+      }
       build.barrier();
-      staged.forEach((operand, i) => build.load(operand, must(buffers[i], "buffer"), slot));
+      for (const operand of inBuffers) build.load(operand, slot);
     }
     out.push(op);
   }

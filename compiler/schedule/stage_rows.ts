@@ -25,7 +25,6 @@ import { operandsOf, resultOf } from "../ir/op.ts";
 import { bytesOf } from "../ir/types.ts";
 import { layoutOf } from "../layout/tiles.ts";
 import type { LinearLayout } from "../linear/linear.ts";
-import { must } from "../support/bug.ts";
 import { fitsShared } from "../targets.ts";
 import type { Pass, TargetContext } from "../tile/pass.ts";
 import { aligned, sharedBytes } from "./allocate_shared.ts";
@@ -36,7 +35,7 @@ import {
   isQuiet,
   isZero,
   type RowLoad,
-  type Sections,
+  type Section,
   sectionsOf,
 } from "./row_loads.ts";
 
@@ -49,7 +48,7 @@ export const stageRows: Pass<TargetContext> = {
     const hasBuffers = func.body.ops.some(({ name }) => name === "shared_buffer");
     if (maxRegisters === undefined || hasBuffers) return false;
     const sections = sectionsOf(func);
-    if (sections.count === 1) return false;
+    if (sections.length === 1) return false;
     const loads = chooseLoads(func, sections, context.axisInfo(), maxRegisters / 2);
     const bytes = loads.reduce((sum, { load }) => sum + bytesInBlock(load), 0);
     if (loads.length === 0 || !target.asyncCopies) return false;
@@ -82,8 +81,8 @@ class Staging {
   readonly #again: ReadonlySet<Value>;
   readonly #buffers: Op[] = [];
   readonly #copied = new Map<Value, Copied>();
-  /** What is computed again, by section. */
-  readonly #made: readonly Map<Value, Value>[];
+  /** What is computed again in the section. */
+  readonly #made = new Map<Value, Value>();
   readonly #out: Op[] = [];
   /** Where the next buffer begins. */
   #end = 0;
@@ -91,26 +90,28 @@ class Staging {
 
   constructor(
     readonly func: Func,
-    readonly sections: Sections,
+    readonly sections: readonly Section[],
     readonly loads: readonly RowLoad[],
   ) {
     this.#again = derivedFrom(func, (op) => loads.some(({ load }) => load === op));
-    this.#made = Array.from({ length: sections.count }, () => new Map());
   }
 
   run(): void {
-    const { body } = this.func;
-    for (const op of body.ops) {
-      const row = this.loads.find(({ load }) => load === op);
-      if (row !== undefined) this.#copy(row);
-      else if (!op.results.some((value) => this.#again.has(value))) {
-        const section = must(this.sections.of.get(op), "section");
-        op.operands = op.operands.map((value) => this.#in(section, value));
-        if (!isQuiet(op)) this.#wait(op);
-        this.#out.push(op);
-      }
+    for (const section of this.sections) {
+      this.#made.clear();
+      section.forEach((op) => this.#stage(op));
     }
-    body.ops = [...this.#buffers, ...this.#out];
+    this.func.body.ops = [...this.#buffers, ...this.#out];
+  }
+
+  #stage(op: Op): void {
+    const row = this.loads.find(({ load }) => load === op);
+    if (row !== undefined) this.#copy(row);
+    else if (!op.results.some((value) => this.#again.has(value))) {
+      op.operands = op.operands.map((value) => this.#valueOf(value));
+      if (!isQuiet(op)) this.#wait(op);
+      this.#out.push(op);
+    }
   }
 
   #copy({ load, vectorBits }: RowLoad): void {
@@ -139,25 +140,24 @@ class Staging {
     this.#isUnderWay = true;
   }
 
-  /** A value for a user in a section. */
-  #in(section: number, value: Value): Value {
+  /** A value for a user in the section. */
+  #valueOf(value: Value): Value {
     const { def } = value;
     if (def === undefined || !this.#again.has(value)) return value;
-    const made = must(this.#made[section], "section");
-    const known = made.get(value);
+    const known = this.#made.get(value);
     if (known !== undefined) return known;
-    const op = this.#remade(section, value, def);
+    const op = this.#remade(value, def);
     this.#out.push(op);
     const again = resultOf(op);
     takeNames(again, value);
-    made.set(value, again);
+    this.#made.set(value, again);
     return again;
   }
 
-  #remade(section: number, value: Value, def: Op): Op {
+  #remade(value: Value, def: Op): Op {
     const copied = this.#copied.get(value);
     if (copied === undefined) {
-      const operands = def.operands.map((one) => this.#in(section, one));
+      const operands = def.operands.map((one) => this.#valueOf(one));
       return newUncheckedOp(this.func, def.name, operands, [value.type], def.span, def.attrs);
     }
     this.#wait(def);

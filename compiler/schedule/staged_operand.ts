@@ -20,6 +20,9 @@ export interface StagedOperand {
   readonly bytes: number;
 }
 
+/** An operand with the buffer that it goes through. */
+export type InBuffer<O extends StagedOperand = StagedOperand> = O & { readonly buffer: Value };
+
 /** An operand that the loop loads by a plain load. */
 export interface LoadedOperand extends StagedOperand {
   readonly load: OpOf<"load">;

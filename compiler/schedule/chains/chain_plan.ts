@@ -18,7 +18,8 @@ import { addOuter } from "../backward_slice.ts";
 import { conditionsOfLoads, type GuardedDot, guardedDots, hoistBoxes } from "./guarded_dots.ts";
 import { addressState, hasEffects, stagesOf } from "../pipeline/pipeline.ts";
 import { type AddressState, pick } from "../pipeline/prefetch.ts";
-import { BARRIER, BARRIER_BYTES, boxedSlot } from "../warp_groups/tensor_loop.ts";
+import { BARRIER, BARRIER_BYTES } from "../staging_area.ts";
+import { boxedSlot } from "../warp_groups/tensor_loop.ts";
 
 /** Slots that hide the latency of memory. */
 const DEFAULT_SLOTS = 2;

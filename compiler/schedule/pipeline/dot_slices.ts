@@ -4,14 +4,13 @@
  */
 import { type Func, newOp, type OpOf, type Value } from "../../ir/func.ts";
 import { resultOf } from "../../ir/op.ts";
-import { bytesOf } from "../../ir/types.ts";
+import { bytesOf, type IrType } from "../../ir/types.ts";
 import { offsetBases } from "../../layout/conversion.ts";
 import { dotLayouts } from "../../layout/dot.ts";
 import { axisShifts, type LinearLayout, moveShape, ofAxis } from "../../linear/linear.ts";
-import { must } from "../../support/bug.ts";
 import type { Target } from "../../targets.ts";
 import { accessOf, type ScheduleBuilder } from "../builder.ts";
-import type { StagedOperand } from "../staged_operand.ts";
+import type { InBuffer, StagedOperand } from "../staged_operand.ts";
 
 /** How the dot of a loop is divided. */
 export interface DotSlices {
@@ -22,7 +21,7 @@ export interface DotSlices {
 }
 
 interface Part {
-  readonly operand: StagedOperand;
+  readonly operand: InBuffer;
   /** One slice of the source. */
   readonly shape: readonly number[];
   readonly layout: LinearLayout;
@@ -30,7 +29,7 @@ interface Part {
 
 /** The slices of the dot that all staged operands belong to; undefined where it is one slice, or not the only dot. */
 export function planSlices(
-  staged: readonly StagedOperand[],
+  staged: readonly InBuffer[],
   target: Target,
 ): DotSlices | undefined {
   const [left, right, more] = [
@@ -51,7 +50,7 @@ export function planSlices(
 }
 
 /** What one slice of `depth` along k needs of an operand; undefined where accesses span slices. */
-function partOf(operand: StagedOperand, depth: number): Part | undefined {
+function partOf(operand: InBuffer, depth: number): Part | undefined {
   const { plan, layout: whole } = operand;
   const axis = depthAxis(operand);
   const shape = whole.shape.map((extent, d) => d === axis ? depth : extent);
@@ -80,19 +79,17 @@ export function depthAxis({ index, permutations }: StagedOperand): number {
 /** Loads the operands of one slice from a slot, between the instructions of dots that follow. */
 export function loadSlice(
   build: ScheduleBuilder,
-  { parts }: DotSlices,
-  buffers: readonly [Value, Value],
+  { parts: [a, b] }: DotSlices,
   slot: Value,
   slice: number,
 ): readonly [Value, Value] {
-  const [a, b] = parts.map(({ operand, shape, layout }, i) => {
-    const { element } = operand.source.type;
-    const operands = [must(buffers[i], "buffer"), slot];
+  const load = ({ operand, shape, layout }: Part): Value => {
+    const { buffer, source: { type: { element } } } = operand;
+    const type: IrType = { element, shape, layout };
     const attrs = { access: accessOf(operand.plan), slice };
-    const source = build.value("local_load_slice", operands, { element, shape, layout }, attrs);
-    return build.permuted(operand, source);
-  });
-  return [must(a, "operand a"), must(b, "operand b")];
+    return build.permuted(operand, build.value("local_load_slice", [buffer, slot], type, attrs));
+  };
+  return [load(a), load(b)];
 }
 
 /** Adds a slice to a sum; the last slice is the dot itself, so that its result stays the same value. */

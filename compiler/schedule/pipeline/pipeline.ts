@@ -10,7 +10,6 @@ import { isLookup, rowOf } from "../../ir/table.ts";
 import { bytesOf } from "../../ir/types.ts";
 import { walkOps } from "../../ir/walk.ts";
 import { applyBases, elementAt } from "../../linear/linear.ts";
-import { must } from "../../support/bug.ts";
 import type { AxisFacts } from "../../tile/axis.ts";
 import { query } from "../../targets.ts";
 import { accessGroups } from "../../layout/access_groups.ts";
@@ -23,11 +22,17 @@ import { parametersNeeded } from "../backward_slice.ts";
 import { type AddressState, pick, type Plan, type PrefetchedOperand } from "./prefetch.ts";
 import type { TargetContext } from "../../tile/pass.ts";
 import type { LoadedOperand, StagedOperand } from "../staged_operand.ts";
+import { BARRIER_BYTES, type StagingArea } from "../staging_area.ts";
 import { planSlices } from "./dot_slices.ts";
-import { pipelineMixedBeside } from "../warp_groups/mixed_beside.ts";
-import { pipelineMixedDot, planMixedDot } from "../warp_groups/mixed_loop.ts";
+import { stageGroupDot } from "../warp_groups/group_dot.ts";
+import { type MixedStates, pipelineMixedBeside } from "../warp_groups/mixed_beside.ts";
 import {
-  BARRIER_BYTES,
+  type MixedDot,
+  pipelineMixedDot,
+  planMixedDot,
+  stageMixedDot,
+} from "../warp_groups/mixed_loop.ts";
+import {
   boxedOperands,
   LEAST_TENSOR_SLOTS,
   pipelineTensorDot,
@@ -44,22 +49,27 @@ import {
 } from "../warp_groups/warp_group_loop.ts";
 import { layoutOf } from "../../layout/tiles.ts";
 
-export interface PipelinedLoop {
-  readonly staged: readonly StagedOperand[];
-  readonly slots: number;
-  /** Barriers of each slot; none if absent. */
-  readonly slotBarriers?: 1 | 2;
-  /** The operations that replace the loop; a buffer for each staged operand, and one for each of a slot's barriers. */
-  rewrite(buffers: readonly Value[], barriers: readonly Value[], reuse: () => Reuse): Op[];
-  /** The same for a loop whose copies run on into the next program of a block. */
-  readonly across?: (
-    buffers: readonly Value[],
-    barriers: Value,
-  ) => AcrossPrograms;
+/** Takes what a loop needs of the staging area. */
+export type PipelinedLoop = (area: StagingArea) => StagedLoop;
+
+export interface StagedLoop {
+  /** Its copies run on into the next program of a block. */
+  readonly isAcross: boolean;
+  /** What takes the loop's place. */
+  readonly rewrite: (reuse: () => Reuse) => RewrittenLoop;
 }
 
-/** What replaces a loop, and what comes before the loop over programs. */
-export type AcrossPrograms = ReturnType<typeof pipelineAcrossPrograms>;
+export interface RewrittenLoop {
+  /** Before the loop over programs, if there is one. */
+  readonly before: readonly Op[];
+  readonly ops: readonly Op[];
+}
+
+/** A loop that does one program. */
+const inProgram = (rewrite: (reuse: () => Reuse) => readonly Op[]): StagedLoop => ({
+  isAcross: false,
+  rewrite: (reuse) => ({ before: [], ops: rewrite(reuse) }),
+});
 
 /** Slots that hide the latency of memory; more only take space. */
 const DEFAULT_STAGES = 3;
@@ -104,33 +114,34 @@ export function pipelineLoop(
   if (group !== undefined && hasCopies) {
     const slots = slotsFor(context, bytes, numStages ?? GROUP_STAGES);
     if (slots >= LEAST_SLOTS) {
-      const rewrite = (buffers: readonly Value[]): Op[] =>
-        pipelineGroupDot({ func, loop, staged: group.staged, carried, slots, buffers }, group);
-      return { staged: group.staged, slots, rewrite };
+      return (area) => {
+        const dot = stageGroupDot(group, area, slots);
+        const { staged } = dot;
+        return inProgram(() => pipelineGroupDot({ func, loop, staged, carried, slots }, dot));
+      };
     }
   }
   const stored = isAsync ? undefined : group && planStoredDot(group);
   if (stored !== undefined && slotsFor(context, bytes, LEAST_SLOTS) === LEAST_SLOTS) {
-    const rewrite = (buffers: readonly Value[]): Op[] =>
-      pipelineStoredDot(
-        { func, loop, staged: stored.staged, carried, slots: LEAST_SLOTS, buffers },
-        stored,
-      );
-    return { staged: stored.staged, slots: LEAST_SLOTS, rewrite };
+    const slots = LEAST_SLOTS;
+    return (area) => {
+      const dot = stageGroupDot(stored, area, slots);
+      const { staged } = dot;
+      return inProgram(() => pipelineStoredDot({ func, loop, staged, carried, slots }, dot));
+    };
   }
   if (!isAsync && staged.some(({ dot }) => sumRegisters(dot) >= MANY_REGISTERS)) return undefined;
   const wanted = isAsync ? numStages ?? DEFAULT_STAGES : 2;
   const slots = slotsFor(context, bytes, wanted);
   if (slots < 2) return undefined;
-  return {
-    staged,
-    slots,
-    rewrite: (buffers) => {
-      const plan: Plan = { func, loop, staged, carried, slots, buffers };
+  return (area) => {
+    const inBuffers = staged.map((operand) => area.stage(operand, slots));
+    const plan: Plan = { func, loop, staged: inBuffers, carried, slots };
+    return inProgram(() => {
       if (!isAsync) return pipelineThroughRegisters(plan);
-      const slices = planSlices(staged, context.target);
+      const slices = planSlices(inBuffers, context.target);
       return slices === undefined ? pipelineByIterations(plan) : pipelineBySlices(plan, slices);
-    },
+    });
   };
 }
 
@@ -148,15 +159,14 @@ function pipelineByTensorCopies(
   const bytes = staged.reduce((sum, operand) => sum + operand.bytes, BARRIER_BYTES);
   const slots = slotsFor(context, bytes, stagesOf(loop, context) ?? GROUP_STAGES);
   if (slots < LEAST_TENSOR_SLOTS) return undefined;
-  const plan = { func, loop, staged, carried, slots };
-  const rewrite: PipelinedLoop["rewrite"] = (buffers, [barriers], reuse) =>
-    pipelineTensorDot({ ...plan, buffers }, group, must(barriers, "barriers"), reuse());
-  const pipelined: PipelinedLoop = { staged, slots, slotBarriers: 1, rewrite };
   const ring = programs && planPrograms(loop, staged, carried, programs);
-  return ring === undefined ? pipelined : {
-    ...pipelined,
-    across: (buffers, barriers) =>
-      pipelineAcrossPrograms({ ...plan, buffers }, group, barriers, ring),
+  return (area) => {
+    const dot = stageGroupDot(group, area, slots);
+    const plan: Plan = { func, loop, staged: dot.staged, carried, slots };
+    const barriers = area.barriers(slots, loop.span);
+    return ring === undefined
+      ? inProgram((reuse) => pipelineTensorDot(plan, dot, barriers, reuse()))
+      : { isAcross: true, rewrite: () => pipelineAcrossPrograms(plan, dot, barriers, ring) };
   };
 }
 
@@ -173,31 +183,33 @@ function pipelineByBothCopies(
   const gathered = gatheredOperands(loaded)
     .filter((operand) => isCopyable(operand, context.axisInfo()));
   const group = planMixedDot(func, loop, boxed, gathered, context.target);
-  const carried = group && stateOf(loop, group.staged);
-  if (group === undefined || carried === undefined) return undefined;
-  const { staged } = group;
-  const carriedFor = (operand: PrefetchedOperand): AddressState =>
-    must(stateOf(loop, [operand]), "state of one of two operands");
-  const isBeside = isFirst && gathered.every((operand) => hasScalars(loop, carriedFor(operand)));
-  const slotBarriers = isBeside ? 2 : 1;
-  const barrierBytes = slotBarriers * BARRIER_BYTES;
-  const bytes = staged.reduce((sum, operand) => sum + operand.bytes, barrierBytes);
+  const states = group && mixedStates(loop, group);
+  if (group === undefined || states === undefined) return undefined;
+  const { carried } = states;
+  const isBeside = isFirst && hasScalars(loop, states.gathered);
+  const barrierBytes = (isBeside ? 2 : 1) * BARRIER_BYTES;
+  const bytes = group.staged.reduce((sum, operand) => sum + operand.bytes, barrierBytes);
   const slots = slotsFor(context, bytes, stagesOf(loop, context) ?? GROUP_STAGES);
   if (slots < LEAST_SLOTS) return undefined;
-  const plan = { func, loop, staged, carried, slots };
-  const rewrite: PipelinedLoop["rewrite"] = (buffers, [full, empty]) => {
-    const barriers = must(full, "barriers");
-    return empty === undefined
-      ? pipelineMixedDot({ ...plan, buffers }, group, barriers)
-      : pipelineMixedBeside(
-        { ...plan, buffers },
-        group,
-        { full: barriers, empty },
-        carriedFor,
-        context.numWarps,
-      );
+  return (area) => {
+    const dot = stageMixedDot(group, area, slots);
+    const plan: Plan = { func, loop, staged: dot.staged, carried, slots };
+    const full = area.barriers(slots, loop.span);
+    if (!isBeside) return inProgram(() => pipelineMixedDot(plan, dot, full));
+    const barriers = { full, empty: area.barriers(slots, loop.span) };
+    return inProgram(() => pipelineMixedBeside(plan, dot, barriers, states, context.numWarps));
   };
-  return { staged, slots, slotBarriers, rewrite };
+}
+
+/** What a loop carries for the copies of both operands, and of each. */
+function mixedStates(
+  loop: OpOf<"while">,
+  group: MixedDot,
+): MixedStates & { readonly carried: AddressState } | undefined {
+  const carried = stateOf(loop, group.staged);
+  const box = stateOf(loop, [group.box]);
+  const gathered = stateOf(loop, [group.gathered]);
+  return carried && box && gathered && { carried, box, gathered };
 }
 
 /**

@@ -29,7 +29,6 @@
 import { loopOf } from "../../ir/flow.ts";
 import type { Op, OpOf, Value } from "../../ir/func.ts";
 import { operandsOf } from "../../ir/op.ts";
-import { must } from "../../support/bug.ts";
 import { ScheduleBuilder } from "../builder.ts";
 import { carry } from "../carried.ts";
 import { type DotSlices, loadSlice, multiplySlice } from "./dot_slices.ts";
@@ -42,7 +41,6 @@ import {
   type Plan,
   storeIteration,
 } from "./prefetch.ts";
-import { zip } from "../../support/zip.ts";
 
 /** Dots of whole iterations. Copies start after the only one, or after the first. */
 export function pipelineByIterations(plan: Plan): Op[] {
@@ -73,13 +71,10 @@ export function pipelineByIterations(plan: Plan): Op[] {
 export function pipelineBySlices(plan: Plan, slices: DotSlices): Op[] {
   const { func, loop, slots } = plan;
   const { body } = loopOf(loop);
-  const bufferOf = (operand: 0 | 1): Value =>
-    must(plan.buffers[plan.staged.findIndex(({ index }) => index === operand)], "buffer");
-  const buffers = [bufferOf(0), bufferOf(1)] as const;
   const before = new ScheduleBuilder(func, [], loop.span);
   const ahead = copyPrologue(plan, before, "zeros");
   before.waitGroup(slots - 2);
-  const first = loadSlice(before, slices, buffers, before.int(0), 0);
+  const first = loadSlice(before, slices, before.int(0), 0);
 
   const initial = [
     before.int(0),
@@ -98,14 +93,14 @@ export function pipelineBySlices(plan: Plan, slices: DotSlices): Op[] {
     let operands: readonly [Value, Value] = [left, right];
     let { sum } = operandsOf(dot);
     for (let slice = 0; slice < last; slice++) {
-      const next = loadSlice(build, slices, buffers, from, slice + 1);
+      const next = loadSlice(build, slices, from, slice + 1);
       copies.start(slice, last);
       sum = multiplySlice(func, build, slices, slice, operands, sum);
       operands = next;
     }
     build.effect("commit_group", []);
     build.waitGroup(slots - 2);
-    const next = loadSlice(build, slices, buffers, following, 0);
+    const next = loadSlice(build, slices, following, 0);
     multiplySlice(func, build, slices, last, operands, sum);
     yields([following, build.advance(to, slots), copies.next.runs, ...next, ...copies.next.state]);
   };
@@ -151,13 +146,13 @@ function appendToBody(loop: OpOf<"while">, ops: readonly Op[]): void {
 
 /** The body with `head` in front, and loads from a slot instead of loads from memory. */
 function replaceBody(plan: Plan, slot: Value, head: (build: ScheduleBuilder) => void): void {
-  const { func, loop, staged, buffers } = plan;
+  const { func, loop, staged } = plan;
   const { body } = loopOf(loop);
   const build = new ScheduleBuilder(func, [], loop.span);
   head(build);
   for (const op of body.ops) {
-    for (const [operand, buffer] of zip(staged, buffers)) {
-      if (operand.dot === op) build.load(operand, buffer, slot);
+    for (const operand of staged) {
+      if (operand.dot === op) build.load(operand, slot);
     }
     build.out.push(op);
   }

@@ -10,7 +10,7 @@ import type { Func, OpOf, Value } from "../../ir/func.ts";
 import { bug, must } from "../../support/bug.ts";
 import { copySlice } from "../backward_slice.ts";
 import type { ScheduleBuilder } from "../builder.ts";
-import type { StagedOperand } from "../staged_operand.ts";
+import type { InBuffer, StagedOperand } from "../staged_operand.ts";
 import { zip } from "../../support/zip.ts";
 
 /** What a loop carries for addresses and for its test, by position. */
@@ -31,11 +31,9 @@ export interface Plan {
   readonly func: Func;
   readonly loop: OpOf<"while">;
   /** Operands that are prefetched. */
-  readonly staged: readonly PrefetchedOperand[];
+  readonly staged: readonly InBuffer<PrefetchedOperand>[];
   readonly carried: AddressState;
   readonly slots: number;
-  /** By staged operand. */
-  readonly buffers: readonly Value[];
 }
 
 /** What the addresses of an iteration are computed from. */
@@ -75,7 +73,7 @@ export function addressesOf(
   iteration: Iteration,
 ): { readonly sources: readonly Source[]; readonly next: Iteration } {
   const { copy, next } = copyOfIteration(plan, build, iteration);
-  const sources = zip(plan.staged, plan.buffers).map(([{ load }, buffer]) => {
+  const sources = plan.staged.map(({ load, buffer }) => {
     const [pointer, ...others] = load.operands.map(copy);
     return { load, buffer, pointer: pointer ?? bug("a load without a pointer"), others };
   });
@@ -105,7 +103,7 @@ export function copyOfIteration(
   return { copy, next };
 }
 
-/** The values at some places of a list. */
+/** The values at some places of a list of what a loop carries, as those of {@linkcode AddressState}. */
 export const pick = (values: readonly Value[], places: readonly number[]): Value[] =>
   places.map((place) => must(values[place], "carried value"));
 
@@ -183,12 +181,12 @@ export function loadIteration(
 
 /** Puts tiles of {@linkcode loadIteration} into a slot. */
 export function storeIteration(
-  { buffers }: Plan,
+  { staged }: Plan,
   build: ScheduleBuilder,
   values: readonly Value[],
   slot: Value,
 ): void {
-  for (const [value, buffer] of zip(values, buffers)) {
+  for (const [value, { buffer }] of zip(values, staged)) {
     build.effect("local_store", [value, buffer, slot]);
   }
 }

@@ -1,17 +1,17 @@
 /** The dot of a loop that warp groups do, however its operands come into shared memory. */
 import { loopOf } from "../../ir/flow.ts";
-import type { Func, Op, OpOf, Value } from "../../ir/func.ts";
+import type { Func, OpOf, Value } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
-import { countUses, terminatorOf } from "../../ir/walk.ts";
+import { countUses } from "../../ir/walk.ts";
 import { areRowsDealt, suitsRegisters } from "../../layout/register_operand.ts";
 import { isApart, suitsWarpGroups, WARP_BITS } from "../../layout/warp_group.ts";
-import { axisShifts } from "../../linear/linear.ts";
-import { must } from "../../support/bug.ts";
+import { axisShifts, ofAxis } from "../../linear/linear.ts";
 import type { Target } from "../../targets.ts";
 import type { ScheduleBuilder } from "../builder.ts";
 import { depthAxis } from "../pipeline/dot_slices.ts";
 import type { Plan } from "../pipeline/prefetch.ts";
-import type { StagedOperand } from "../staged_operand.ts";
+import type { InBuffer, StagedOperand } from "../staged_operand.ts";
+import type { StagingArea } from "../staging_area.ts";
 
 /** A dot that warp groups can do, and its operands. */
 export interface GroupDot<O extends StagedOperand> {
@@ -42,10 +42,20 @@ export function groupDotOf<O extends StagedOperand>(
   return { dot, staged: [a, b], inRegisters };
 }
 
+/** Gives the operands slots. */
+export function stageGroupDot<O extends StagedOperand>(
+  group: GroupDot<O>,
+  area: StagingArea,
+  slots: number,
+): GroupDot<InBuffer<O>> {
+  const [a, b] = group.staged;
+  return { ...group, staged: [area.stage(a, slots), area.stage(b, slots)] };
+}
+
 /** Whether the lines of an operand in its group layout go along k. */
 function isAlongK(operand: StagedOperand): boolean {
-  const shift = axisShifts(operand.source.type.shape)[depthAxis(operand)];
-  return operand.plan.columns[0] === 1 << must(shift, "shift of an axis");
+  const shift = ofAxis(axisShifts(operand.source.type.shape), depthAxis(operand));
+  return operand.plan.columns[0] === 1 << shift;
 }
 
 /** Whether the loop carries the sum of a dot from one iteration to the next, and nothing else uses it. */
@@ -60,21 +70,21 @@ function isAccumulated(func: Func, loop: OpOf<"while">, dot: OpOf<"dot">): boole
 }
 
 /** Whether the warps of the result's layout are those of groups. */
-export function isGrouped({ results: [result] }: Op): boolean {
-  const { shape, layout } = must(result, "result of a dot").type;
-  const n = must(shape[1], "columns");
+export function isGrouped(dot: OpOf<"dot">): boolean {
+  const { shape, layout } = resultOf(dot).type;
+  const n = ofAxis(shape, 1);
   return WARP_BITS.every((bit, i) => layout?.warp[i] === n << bit);
 }
 
 /** Starts the dot in place of the one on registers. One that is apart must be finished in the same iteration. */
 export function startGroupDot(
   build: ScheduleBuilder,
-  { loop, buffers: [a, b] }: Plan,
-  { dot, staged: [left, right], inRegisters }: GroupDot<StagedOperand>,
+  { loop }: Plan,
+  { dot, staged: [left, right], inRegisters }: GroupDot<InBuffer>,
   slot: Value,
-): void {
+): Value {
   const result = resultOf(dot);
-  const operands = [operandsOf(dot).sum, must(a, "buffer"), slot, must(b, "buffer"), slot];
+  const operands = [operandsOf(dot).sum, left.buffer, slot, right.buffer, slot];
   const attrs = {
     a_depth: depthAxis(left),
     b_depth: depthAxis(right),
@@ -83,6 +93,7 @@ export function startGroupDot(
   };
   const started = build.value("warp_group_dot", operands, result.type, attrs);
   carryInPlace(loop, result, started);
+  return started;
 }
 
 /** Finishes a dot that is apart; others are waited for in the next iteration. */
@@ -90,17 +101,14 @@ export function finishGroupDot(
   build: ScheduleBuilder,
   { loop }: Plan,
   { dot }: GroupDot<StagedOperand>,
+  started: Value,
 ): void {
   if (!isApart(dot)) return;
-  const started = must(
-    terminatorOf(loopOf(loop).body).operands.find(({ def }) => def?.name === "warp_group_dot"),
-    "dot that was started",
-  );
   carryInPlace(loop, started, build.value("finish_dot", [started], started.type));
 }
 
 /** Lets the next iteration find a value in place of another one. */
 function carryInPlace(loop: OpOf<"while">, before: Value, after: Value): void {
-  const end = terminatorOf(loopOf(loop).body);
+  const { end } = loopOf(loop);
   end.operands.splice(end.operands.indexOf(before), 1, after);
 }

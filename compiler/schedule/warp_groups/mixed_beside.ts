@@ -20,11 +20,9 @@
  */
 import { loopOf } from "../../ir/flow.ts";
 import type { Op, Value } from "../../ir/func.ts";
-import { must } from "../../support/bug.ts";
 import { copyLoop } from "./beside_loop.ts";
 import type { ScheduleBuilder } from "../builder.ts";
-import type { GroupDot } from "./group_dot.ts";
-import { BUSY, isBoxed, type MixedOperand, startMixedDot } from "./mixed_loop.ts";
+import { BUSY, type StagedMixedDot, startMixedDot } from "./mixed_loop.ts";
 import {
   type AddressState,
   copyIteration,
@@ -34,11 +32,13 @@ import {
 } from "../pipeline/prefetch.ts";
 import { nextPosition } from "./ring_position.ts";
 import { pipelineRing } from "./slot_ring.ts";
-import { setBoxes } from "./tensor_loop.ts";
+import type { InBuffer } from "../staged_operand.ts";
+import { setBoxes, type TensorOperand } from "./tensor_loop.ts";
 
-/** The copies of one operand: what the loop carries for them goes to those who start them. */
-interface OperandPlan extends Plan {
-  readonly staged: readonly [MixedOperand];
+/** What the loop carries for the copies of each operand goes to those who start them. */
+export interface MixedStates {
+  readonly box: AddressState;
+  readonly gathered: AddressState;
 }
 
 /** Barriers of all slots: what says that a box is there, and that dots have read it. */
@@ -47,22 +47,18 @@ export interface SlotBarriers {
   readonly empty: Value;
 }
 
-/** The loop, with what comes before and after it. `carriedFor`: what it carries for the copies of one operand. */
+/** The loop, with what comes before and after it. */
 export function pipelineMixedBeside(
   plan: Plan,
-  group: GroupDot<MixedOperand>,
+  group: StagedMixedDot,
   { full, empty }: SlotBarriers,
-  carriedFor: (operand: MixedOperand) => AddressState,
+  states: MixedStates,
   numWarps: number,
 ): Op[] {
-  setBoxes(plan.func, group.staged.filter(isBoxed));
-  const planOf = (isBox: boolean): OperandPlan => {
-    const index = group.staged.findIndex((operand) => isBoxed(operand) === isBox);
-    const operand = must(group.staged[index], "operand");
-    const buffers = [must(plan.buffers[index], "buffer")];
-    return { ...plan, staged: [operand], buffers, carried: carriedFor(operand) };
-  };
-  const gathering = planOf(false);
+  const { box } = group;
+  setBoxes(plan.func, [box]);
+  const copying: Plan = { ...plan, staged: [box], carried: states.box };
+  const gathering: Plan = { ...plan, staged: [group.gathered], carried: states.gathered };
   const gather = (build: ScheduleBuilder, iteration: Iteration, slot: Value): Iteration =>
     copyIteration(gathering, build, iteration, slot, "nothing");
   return pipelineRing(gathering, group.dot, full, {
@@ -72,7 +68,7 @@ export function pipelineMixedBeside(
         inside.effect("mbarrier_init", [full], { arrivals: 1 });
         inside.effect("mbarrier_init", [empty], { arrivals: numWarps });
       });
-      build.produce((inside) => produceBoxes(planOf(true), { full, empty }, inside));
+      build.produce((inside) => produceBoxes(copying, box, { full, empty }, inside));
     },
     copy: gather,
     multiply: (build, { from, parity, to }, iteration) => {
@@ -89,12 +85,11 @@ export function pipelineMixedBeside(
 
 /** All boxes, in the order of the iterations. */
 function produceBoxes(
-  plan: OperandPlan,
+  plan: Plan,
+  { load, bytes, buffer }: InBuffer<TensorOperand>,
   { full, empty }: SlotBarriers,
   build: ScheduleBuilder,
 ): void {
-  const [{ load, bytes }] = plan.staged;
-  if (load.name !== "tensor_load") return;
   const zero = build.int(0);
   const { loop, carried } = plan;
   const initial = pick(loopOf(loop).initial, carried.entering);
@@ -105,7 +100,6 @@ function produceBoxes(
     inside.effect("mbarrier_wait", [empty, next.slot, previous]);
     inside.effect("mbarrier_expect", [full, at.slot], { bytes });
     const [, ...coordinates] = load.operands.map(copyOf);
-    const buffer = must(plan.buffers[0], "buffer");
     const { map } = load.attrs;
     inside.effect("tensor_copy", [buffer, full, at.slot, ...coordinates], { map });
     return next;

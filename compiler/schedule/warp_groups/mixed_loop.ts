@@ -23,36 +23,60 @@ import { type GroupDot, groupDotOf, startGroupDot } from "./group_dot.ts";
 import { addressesOf, type Iteration, type Plan } from "../pipeline/prefetch.ts";
 import type { Position } from "./ring_position.ts";
 import { pipelineRing } from "./slot_ring.ts";
-import type { LoadedOperand } from "../staged_operand.ts";
+import type { InBuffer, LoadedOperand } from "../staged_operand.ts";
+import type { StagingArea } from "../staging_area.ts";
 import { setBoxes, startBoxes, type TensorOperand } from "./tensor_loop.ts";
 
 /** Slots of dots that may be under way while copies are started. */
 export const BUSY = 2;
 
-export type MixedOperand = TensorOperand | LoadedOperand;
+/** A dot with one operand that is a box and one that is gathered. */
+export interface MixedDot extends GroupDot<TensorOperand | LoadedOperand> {
+  readonly box: TensorOperand;
+  readonly gathered: LoadedOperand;
+}
 
-export const isBoxed = (operand: MixedOperand): operand is TensorOperand => "copied" in operand;
+/** The same with buffers. */
+export interface StagedMixedDot extends GroupDot<InBuffer<TensorOperand | LoadedOperand>> {
+  readonly box: InBuffer<TensorOperand>;
+  readonly gathered: InBuffer<LoadedOperand>;
+}
 
 /** The dot of a loop, if one of its operands is a box and the other one is gathered, both in group layouts. */
 export function planMixedDot(
   func: Func,
   loop: OpOf<"while">,
   boxed: readonly TensorOperand[],
-  gathered: readonly LoadedOperand[],
+  loaded: readonly LoadedOperand[],
   target: Target,
-): GroupDot<MixedOperand> | undefined {
-  if (boxed.length !== 1 || gathered.length !== 1) return undefined;
-  const group = groupDotOf<MixedOperand>(func, loop, [...boxed, ...gathered], target);
-  return group?.inRegisters === true ? undefined : group;
+): MixedDot | undefined {
+  const [box, ...boxes] = boxed;
+  const [gathered, ...others] = loaded;
+  if (box === undefined || gathered === undefined) return undefined;
+  if (boxes.length > 0 || others.length > 0) return undefined;
+  const group = groupDotOf<TensorOperand | LoadedOperand>(func, loop, [box, gathered], target);
+  return group?.inRegisters === false ? { ...group, box, gathered } : undefined;
+}
+
+/** Gives the operands slots, a first. */
+export function stageMixedDot(group: MixedDot, area: StagingArea, slots: number): StagedMixedDot {
+  if (group.box.index === 0) {
+    const box = area.stage(group.box, slots);
+    const gathered = area.stage(group.gathered, slots);
+    return { ...group, box, gathered, staged: [box, gathered] };
+  }
+  const gathered = area.stage(group.gathered, slots);
+  const box = area.stage(group.box, slots);
+  return { ...group, box, gathered, staged: [gathered, box] };
 }
 
 /** The loop, with what comes before and after it. */
 export function pipelineMixedDot(
   plan: Plan,
-  group: GroupDot<MixedOperand>,
+  group: StagedMixedDot,
   barriers: Value,
 ): Op[] {
-  setBoxes(plan.func, group.staged.filter(isBoxed));
+  setBoxes(plan.func, [group.box]);
   return pipelineRing(plan, group.dot, barriers, {
     busy: BUSY,
     copy: (build, iteration, slot) => copyBoth(plan, build, iteration, slot, barriers),
@@ -70,7 +94,7 @@ export function pipelineMixedDot(
 export function startMixedDot(
   build: ScheduleBuilder,
   plan: Plan,
-  group: GroupDot<MixedOperand>,
+  group: StagedMixedDot,
   full: Value,
   { slot, parity }: Position,
 ): void {

@@ -22,7 +22,7 @@ import { ScheduleBuilder } from "../builder.ts";
 import { carry } from "../carried.ts";
 import { type GroupDot, startGroupDot } from "./group_dot.ts";
 import { firstIteration, loadIteration, type Plan, storeIteration } from "../pipeline/prefetch.ts";
-import type { LoadedOperand } from "../staged_operand.ts";
+import type { InBuffer, LoadedOperand } from "../staged_operand.ts";
 
 /** What the instruction takes as it is, in either order: elements of two bytes. */
 const ELEMENT_BYTES = 2;
@@ -44,7 +44,7 @@ function asStored(operand: LoadedOperand): LoadedOperand {
 }
 
 /** The loop, with what comes before and after it. */
-export function pipelineStoredDot(plan: Plan, group: GroupDot<LoadedOperand>): Op[] {
+export function pipelineStoredDot(plan: Plan, group: GroupDot<InBuffer<LoadedOperand>>): Op[] {
   const { func, loop, slots } = plan;
   const { body } = loopOf(loop);
   const before = new ScheduleBuilder(func, [], loop.span);

@@ -21,8 +21,8 @@ import { loopOf } from "../../ir/flow.ts";
 import type { Func, Op, OpOf, Value } from "../../ir/func.ts";
 import { madeBy, resultOf } from "../../ir/op.ts";
 import type { Box } from "../../ir/tensor_map.ts";
-import { bytesOf, type IrType } from "../../ir/types.ts";
 import { groupBox, groupLayout, isApart } from "../../layout/warp_group.ts";
+import { ofAxis } from "../../linear/linear.ts";
 import type { SharedLayout } from "../../linear/shared_layout.ts";
 import { must } from "../../support/bug.ts";
 import { zip } from "../../support/zip.ts";
@@ -31,18 +31,10 @@ import type { ScheduleBuilder } from "../builder.ts";
 import { finishGroupDot, type GroupDot, groupDotOf, startGroupDot } from "./group_dot.ts";
 import { addressesOf, type Iteration, type Plan, type Source } from "../pipeline/prefetch.ts";
 import { pipelineRing, type Reuse } from "./slot_ring.ts";
-import type { StagedOperand } from "../staged_operand.ts";
+import type { InBuffer, StagedOperand } from "../staged_operand.ts";
 
 /** Slots with which copies for an iteration are on their way while another one multiplies. */
 export const LEAST_TENSOR_SLOTS = 2;
-
-/** A slot's barrier (PTX ISA 9.0, 9.7.13.15.1). */
-export const BARRIER: IrType = {
-  element: "uint64",
-  shape: [1],
-  shared: { shape: [1], columns: [], vectorBits: 0 },
-};
-export const BARRIER_BYTES = bytesOf(BARRIER.element);
 
 /** An operand that the loop loads by a `tensor_load`. */
 export interface TensorOperand extends StagedOperand {
@@ -99,7 +91,7 @@ export function boxedSlot({ maps }: Func, load: OpOf<"tensor_load">): BoxedSlot 
   const shared = groupLayout({ element, shape }, inner);
   if (shared === undefined) return undefined;
   const { extents, swizzle } = groupBox({ element, shape, shared });
-  const box = axes.map(({ tile }) => tile === undefined ? 1 : must(extents[tile], "extent"));
+  const box = axes.map(({ tile }) => tile === undefined ? 1 : ofAxis(extents, tile));
   return { shared, copied: { box, swizzle } };
 }
 
@@ -112,28 +104,29 @@ export function setBoxes(func: Func, staged: readonly TensorOperand[]): void {
 }
 
 /**
- * Starts the dot of a slot when its copies are there, and ends when the slot of the dot before is free. That one is
+ * Starts the dot of a slot when its copies are there, gives it, and ends when the slot of the dot before is free. That one is
  * done if it was apart; the first part of this one is under way meanwhile, so the barrier and what follows cost no
  * time.
  */
 export function startSlot(
   build: ScheduleBuilder,
   plan: Plan,
-  group: GroupDot<TensorOperand>,
+  group: GroupDot<InBuffer<TensorOperand>>,
   barriers: Value,
   slot: Value,
   parity: Value,
-): void {
+): Value {
   build.effect("mbarrier_wait", [barriers, slot, parity]);
-  startGroupDot(build, plan, group, slot);
+  const started = startGroupDot(build, plan, group, slot);
   if (!isApart(group.dot)) build.effect("wait_dots", [], { pending: 1 });
   build.barrier();
+  return started;
 }
 
 /** The loop, with what comes before and after it. */
 export function pipelineTensorDot(
   plan: Plan,
-  group: GroupDot<TensorOperand>,
+  group: GroupDot<InBuffer<TensorOperand>>,
   barriers: Value,
   reuse: Reuse,
 ): Op[] {
@@ -142,9 +135,9 @@ export function pipelineTensorDot(
     busy: 1,
     copy: (build, iteration, slot) => copyBoxes(plan, build, iteration, slot, barriers),
     multiply: (build, { from, parity, to }, iteration) => {
-      startSlot(build, plan, group, barriers, from, parity);
+      const started = startSlot(build, plan, group, barriers, from, parity);
       const next = copyBoxes(plan, build, iteration, to, barriers);
-      finishGroupDot(build, plan, group);
+      finishGroupDot(build, plan, group, started);
       return next;
     },
     finish: (build) => build.barrier(),

@@ -26,6 +26,7 @@ import { carry } from "../carried.ts";
 import { finishGroupDot, type GroupDot } from "./group_dot.ts";
 import { type AddressState, pick, type Plan } from "../pipeline/prefetch.ts";
 import { advanceRing, readyBarriers } from "./slot_ring.ts";
+import type { InBuffer } from "../staged_operand.ts";
 import { copyBoxes, setBoxes, startSlot, type TensorOperand } from "./tensor_loop.ts";
 
 /** What copies of a loop take from the program that the loop is in. */
@@ -92,7 +93,7 @@ interface Cursor {
 /** The loop with what comes before and after it, and what comes before the loop over programs. */
 export function pipelineAcrossPrograms(
   plan: Plan,
-  group: GroupDot<TensorOperand>,
+  group: GroupDot<InBuffer<TensorOperand>>,
   barriers: Value,
   ring: ProgramRing,
 ): { readonly ops: Op[]; readonly before: Op[] } {
@@ -120,9 +121,9 @@ export function pipelineAcrossPrograms(
       build.out.push(op);
       continue;
     }
-    startSlot(build, plan, group, barriers, from, parity);
+    const started = startSlot(build, plan, group, barriers, from, parity);
     const next = copyAtCursor(plan, ring, build, inBody.cursor, to, barriers);
-    finishGroupDot(build, plan, group);
+    finishGroupDot(build, plan, group, started);
     yields({ ...advanceRing(build, slots, { from, parity, to }), cursor: next });
   }
   body.ops = build.out;

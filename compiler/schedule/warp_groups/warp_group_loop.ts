@@ -26,8 +26,7 @@ import { ScheduleBuilder } from "../builder.ts";
 import { carry } from "../carried.ts";
 import { finishGroupDot, type GroupDot, groupDotOf, startGroupDot } from "./group_dot.ts";
 import { copyIteration, copyPrologue, type Plan } from "../pipeline/prefetch.ts";
-import type { LoadedOperand } from "../staged_operand.ts";
-import { zip } from "../../support/zip.ts";
+import type { InBuffer, LoadedOperand } from "../staged_operand.ts";
 
 /** Slots with which one dot is under way, one waits, and the copies for one more are on their way. */
 export const LEAST_SLOTS = 3;
@@ -72,7 +71,7 @@ function inGroupLayout(operand: LoadedOperand): LoadedOperand | undefined {
 }
 
 /** The loop, with what comes before and after it. */
-export function pipelineGroupDot(plan: Plan, group: GroupDot<LoadedOperand>): Op[] {
+export function pipelineGroupDot(plan: Plan, group: GroupDot<InBuffer<LoadedOperand>>): Op[] {
   const { func, loop, slots } = plan;
   const { body } = loopOf(loop);
   const before = new ScheduleBuilder(func, [], loop.span);
@@ -94,10 +93,10 @@ export function pipelineGroupDot(plan: Plan, group: GroupDot<LoadedOperand>): Op
     build.effect("async_proxy_fence", []);
     build.barrier();
     const iteration = { state, runs };
-    startGroupDot(build, plan, group, from);
+    const started = startGroupDot(build, plan, group, from);
     const next = copyIteration(plan, build, iteration, to, "nothing");
     // A dot that waits for itself does so while the copies are under way; of others the one before it is waited for.
-    if (isApart(group.dot)) finishGroupDot(build, plan, group);
+    if (isApart(group.dot)) finishGroupDot(build, plan, group, started);
     else build.effect("wait_dots", [], { pending: 1 });
     yields([build.advance(from, slots), build.advance(to, slots), next.runs, ...next.state]);
   }
@@ -112,8 +111,8 @@ export function pipelineGroupDot(plan: Plan, group: GroupDot<LoadedOperand>): Op
  * Rounds what the thread itself has copied into a slot, which it sees without a barrier: the instruction would cut off
  * the bits that TF32 has not, and sums would drift towards zero.
  */
-function roundOwnCopies(build: ScheduleBuilder, { staged, buffers }: Plan, slot: Value): void {
-  for (const [{ source: { type } }, buffer] of zip(staged, buffers)) {
+function roundOwnCopies(build: ScheduleBuilder, { staged }: Plan, slot: Value): void {
+  for (const { source: { type }, buffer } of staged) {
     if (!isRounded(type)) continue;
     const copied = build.value("local_load", [buffer, slot], type, { access: "vectors" });
     const rounded = build.value("round_tf32", [copied], type);
