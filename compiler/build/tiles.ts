@@ -106,9 +106,10 @@ function compareAndSwap(
   const isUpper = indexBit(cx, type.shape, axis, stride, span);
   const isTurned = indexBit(cx, type.shape, axis, run, span);
   const keepsLarger = emit(cx, "ne", [isUpper, isTurned], isUpper.type, span);
-  const larger = emit(cx, "max", [keys, other], type, span);
-  const smaller = emit(cx, "min", [keys, other], type, span);
-  return emit(cx, "select", [keepsLarger, larger, smaller], type, span);
+  // One comparison: maximum and minimum of 64 bits are a comparison and a selection each. Equal keys may change places.
+  const isLess = emit(cx, "lt", [other, keys], isUpper.type, span);
+  const changes = emit(cx, "ne", [isLess, keepsLarger], isUpper.type, span);
+  return emit(cx, "select", [changes, other, keys], type, span);
 }
 
 /** The signed integer of a float's width. */

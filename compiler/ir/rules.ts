@@ -164,7 +164,7 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
     if (other !== undefined && !sameType(other.type, result(op))) {
       return "the fill value has another type";
     }
-    return unless(pointsTo(pointer.type.element) !== "void", "loads void");
+    return wordsOf(op) ?? unless(pointsTo(pointer.type.element) !== "void", "loads void");
   },
   tensor_load: (op) => {
     const { pointer, coordinates } = operandsOf(op);
@@ -182,7 +182,7 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
     if (mask !== undefined && !sameShape(mask.type.shape, pointer.type.shape)) {
       return "the mask has another shape";
     }
-    return unless(
+    return wordsOf(op) ?? unless(
       sameElement(pointsTo(pointer.type.element), value.type.element),
       "stores another type than the pointer's",
     );
@@ -386,6 +386,19 @@ const OTHER_TILE = "loads another tile than the buffer's";
 
 function slotOf(op: OpOf<"local_load" | "local_load_slice">): string | undefined {
   return unless(operandsOf(op).slot.type.shape.length === 0, "the slot is a tile");
+}
+
+/** What says where an access may be by words. */
+function wordsOf(op: OpOf<"load" | "store">): string | undefined {
+  const { pointer, inside, rows } = operandsOf(op);
+  if ((op.attrs.words === undefined) !== (inside === undefined)) {
+    return "an axis of words without a condition, or the other way about";
+  }
+  if (inside !== undefined && inside.type.shape.length > 0) return "the condition is a tile";
+  return unless(
+    rows === undefined || sameShape(rows.type.shape, pointer.type.shape),
+    "the mask of rows has another shape",
+  );
 }
 
 /** One amount for each row along the axis. */

@@ -64,8 +64,11 @@ export function vectorAlong(
   );
 }
 
-/** What a thread should have side by side of an operand of a dot, so that it puts whole words into shared memory. */
-const WORD_BYTES = 4;
+/**
+ * What a thread should have side by side of an operand of a dot, so that it puts whole words into shared memory, and of
+ * what is accessed by words (rows/word_rows.ts).
+ */
+export const WORD_BYTES = 4;
 
 /** The loads whose tiles, maybe permuted, are operands of dots. */
 function operandLoads(func: Func): ReadonlySet<Op> {
@@ -94,12 +97,14 @@ function anchorOf(
     if ((contiguity[d] ?? 1) > (axis === undefined ? 1 : contiguity[axis] ?? 1)) axis = d;
   }
   if (axis === undefined) return { op, shape, axis, vector: 1 };
-  const least = isOperand ? Math.max(1, WORD_BYTES / pointeeBytes(pointer)) : 1;
+  const isByWord = isOperand ||
+    ((op.name === "load" || op.name === "store") && op.attrs.words === axis);
+  const least = isByWord ? Math.max(1, WORD_BYTES / pointeeBytes(pointer)) : 1;
   return { op, shape, axis, vector: Math.max(least, vectorAlong(op, axis, axisInfo)) };
 }
 
 /** Stores that data of a load reaches through element-wise operations and permutations. */
-function storesReached(
+export function storesReached(
   load: OpOf<"load">,
   users: ReadonlyMap<Value, readonly Op[]>,
 ): { store: OpOf<"store">; order: readonly number[] }[] {

@@ -19,7 +19,7 @@ import type { LinearLayout } from "../linear/linear.ts";
 import { laidOut, LaidOutCopies, newScope, type Scope } from "./copies.ts";
 import { isRepeatable, isTile } from "./carried_data.ts";
 import { type LayoutOptions, NaturalLayouts } from "./natural.ts";
-import { rotateStore } from "./rotate.ts";
+import { rotateStore } from "./rows/rotate.ts";
 
 export const layoutAssignment: Pass<TargetContext> = {
   name: "assign-layouts",

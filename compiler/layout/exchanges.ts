@@ -10,7 +10,7 @@ import { bug, must } from "../support/bug.ts";
 import { type PartConversion, partConversion } from "./cluster.ts";
 import { type ConversionPlan, planConversion, separateWarps } from "./conversion.ts";
 import { type AxisBit, axisBits, countWithout } from "./reduce.ts";
-import { rotatedBytes } from "./rotate.ts";
+import { rotatedBytes } from "./rows/rotate.ts";
 import { layoutOf, registerCount, tileBytes, wordBytes } from "./tiles.ts";
 
 /** What the barrier takes that parts of several blocks are waited for at: they begin at a multiple of a vector. */

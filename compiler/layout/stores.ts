@@ -10,7 +10,7 @@ import { type CarriedData, isTile } from "./carried_data.ts";
 import { planConversion, separateWarps } from "./conversion.ts";
 import type { DotsOfFunction } from "./function_dots.ts";
 import { reducedLayout } from "./reduce.ts";
-import { rotatedBytes, type Rotation, rotationOf } from "./rotate.ts";
+import { holdsWords, rotatedBytes, type Rotation, rotationOf } from "./rows/rotate.ts";
 import { sliceLayout } from "./slices.ts";
 import { withWarpsOf } from "./warp_local.ts";
 
@@ -57,10 +57,10 @@ export class StoreLayouts {
     const { value } = operandsOf(op);
     if (!this.#func.data.isData(value) || this.#ofRowsStore(op) !== undefined) return undefined;
     const bytes = bytesOf(value.type.element);
-    if (planConversion(this.#func.layoutOf(value), layout, bytes).kind !== "shared") {
-      return undefined;
-    }
+    const source = this.#func.layoutOf(value);
+    if (planConversion(source, layout, bytes).kind !== "shared") return undefined;
     const rotation = rotationOf(op, layout, this.#func.axisInfo);
+    if (rotation?.words === true && !holdsWords(source, rotation.axis, bytes)) return undefined;
     const fits = rotation !== undefined &&
       fitsShared(this.#func.target, rotatedBytes(layout.shape, rotation.axis, bytes));
     return fits ? rotation : undefined;

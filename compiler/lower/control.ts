@@ -25,7 +25,7 @@ import { emitMoves } from "./moves.ts";
 const bodyOf = (region: Region): readonly Op[] => region.ops.slice(0, -1);
 
 /** A scalar condition: a predicate, or a constant. */
-function conditionOf(cx: LowerContext, value: Value): Operand {
+export function conditionOf(cx: LowerContext, value: Value): Operand {
   return whole(cx.emitter, lowered(cx, value)(0), "bool");
 }
 
@@ -109,7 +109,7 @@ const fillsOnly = (item: Item): boolean =>
   (item.kind === "instruction" && FILLING.has(item.opcode) && item.guard === undefined);
 
 /** A side that only fills the results' registers, which have not been read yet, does so before the branch. */
-function emitBranches(
+export function emitBranches(
   cx: LowerContext,
   condition: Operand,
   then: readonly Item[],

@@ -26,6 +26,7 @@ import { type Emitter, int } from "./emitter.ts";
 import { lowerDot, toTf32 } from "./dots/dot.ts";
 import { lowerCheck } from "./calls/check.ts";
 import { lowerLoad, lowerPrefetch, lowerStore } from "./memory/global.ts";
+import { lowerWordLoad, lowerWordStore } from "./memory/word_rows.ts";
 import { lowerPrint } from "./calls/print.ts";
 import { bitcastElement } from "./convert/bitcast.ts";
 import { lowerAtomic, lowerAtomicCas } from "./memory/atomic.ts";
@@ -34,6 +35,7 @@ import { lowerMath } from "./math/float.ts";
 import { lowerParam } from "./params.ts";
 import { lowerReduce } from "./reduce/reduce.ts";
 import { lowerRotate, lowerRotatedRange } from "./exchanges/rotate.ts";
+import { lowerRotatedWords } from "./exchanges/rotate_words.ts";
 import { lowerScan } from "./reduce/scan.ts";
 import { lowerOffset } from "./memory/pointers.ts";
 import { programBarrier } from "./memory/shared.ts";
@@ -220,9 +222,14 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
     const registerOf = sliceRegister(layoutOf(value), result.type.shape, op.attrs.first);
     cx.values.set(result, (register) => lowered(cx, value)(registerOf(register)));
   },
-  load: lowerLoad,
+  load: (cx, op, axisInfo) => {
+    if (!lowerWordLoad(cx, op, axisInfo)) lowerLoad(cx, op, axisInfo);
+  },
   tensor_load: () => bug("a tensor_load that no loop prefetches"),
-  store: lowerStore,
+  store: (cx, op, axisInfo) => {
+    const byElements = (): void => lowerStore(cx, op, axisInfo);
+    if (!lowerWordStore(cx, op, byElements)) byElements();
+  },
   convert_layout: lowerConvertLayout,
   dot: lowerDot,
   // The operations that use a buffer read it.
@@ -255,7 +262,7 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
   exchange: lowerExchange,
   gather: lowerGather,
   histogram: lowerHistogram,
-  rotate: lowerRotate,
+  rotate: (cx, op) => (op.attrs.words === true ? lowerRotatedWords : lowerRotate)(cx, op),
   rotated_range: lowerRotatedRange,
   barrier: (cx) => {
     emitDeferred(cx);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Transposition in one process beside torch and Triton: GB/s of bytes read plus bytes written.
 
-    deno task build-kernels && python3 scripts/bench/transpose.py [--json FILE] [--quick]
+    deno task build-kernels && python3 scripts/bench/transpose.py [--json FILE] [--quick] [--other DIR] [--type TYPE]
 
 Results are compared with torch before anything is timed. The column `copy` is the ceiling: the better of the driver's
 device-to-device copy and torch's element-wise kernel, which read every byte once and write every byte once, in order.
@@ -10,7 +10,9 @@ import torch
 import triton
 import triton.language as tl
 
-from support import TORCH, Kernels, Table, copy_calls, device_line, gbps, interleaved, options, with_copy
+from support import (
+    TORCH, Kernels, Table, contenders, copy_calls, device_line, gbps, interleaved, options, with_copy
+)
 
 CASES = [
     ("float32", 4096, 4096),
@@ -23,6 +25,7 @@ CASES = [
     ("float16", 8191, 8193),
     ("float64", 8192, 8192),
     ("int8", 16384, 16384),
+    ("int8", 4095, 4097),
     ("int8", 16383, 16381),
 ]
 CONFIGS = [
@@ -47,19 +50,23 @@ def triton_transpose(x, y):
 
 
 def main():
-    args = options(__doc__).parse_args()
-    kernels = Kernels("transpose")
+    parser = options(__doc__)
+    parser.add_argument("--type", help="elements of this type only, such as int8")
+    args = parser.parse_args()
+    kernels = Kernels("transpose", others=args.other)
     print(device_line())
-    table = Table(("ours", "copy", "triton", "torch"), (("ours", "triton"), ("ours", "copy")))
-    for dtype, m, n in CASES[1:2] + CASES[6:8] if args.quick else CASES:
+    columns = ("ours", *kernels.others, "copy", "triton", "torch")
+    table = Table(columns, (("ours", "triton"), ("ours", "copy")))
+    cases = CASES[1:2] + CASES[6:8] if args.quick else CASES
+    for dtype, m, n in cases:
+        if args.type not in (None, dtype):
+            continue
         x = torch.randint(-100, 100, (m, n), device="cuda", dtype=torch.int16).to(TORCH[dtype])
         y = torch.full((n, m), 77, device="cuda", dtype=TORCH[dtype])
         arguments = (x, y, m, n, x.stride(0), y.stride(0))
         ours = kernels.pick("transpose", dtype, *arguments)
-        calls = {
-            "ours": lambda: ours(*arguments),
-            "triton": lambda: triton_transpose(x, y),
-        }
+        calls = contenders(kernels, "transpose", dtype, arguments)
+        calls["triton"] = lambda: triton_transpose(x, y)
         for name, call in calls.items():
             y.fill_(77)
             call()

@@ -8,6 +8,7 @@
 import { layoutAssignment } from "../../layout/assign.ts";
 import { sliceResults } from "../../layout/slice_results.ts";
 import { turnDots } from "../../layout/turn_dots.ts";
+import { wordRows } from "../../layout/rows/word_rows.ts";
 import { allocateShared } from "../../schedule/allocate_shared.ts";
 import { memoryOrder } from "../../schedule/memory_order.ts";
 import { loopPrograms } from "../../schedule/programs/loop_programs.ts";
@@ -82,6 +83,11 @@ const LAYOUT: readonly Row<TargetContext>[] = [
     pass: sliceResults,
     needs: ["turn-dots"],
     because: "the loads of a loop say which layout its sums get",
+  },
+  {
+    pass: wordRows,
+    needs: ["drop-dead"],
+    because: "layouts give threads words of the rows that it finds",
   },
   {
     pass: layoutAssignment,

@@ -1,5 +1,5 @@
 /**
- * Tiles whose rows are rotated by an amount known at run time only (layout/rotate.ts says what for): position i along
+ * Tiles whose rows are rotated by an amount known at run time only (layout/rows/rotate.ts says what for): position i along
  * the axis is element (i - shift) mod extent.
  */
 import type { Operand } from "../../ptx/func.ts";
@@ -7,7 +7,7 @@ import { bytesOf } from "../../ir/types.ts";
 import type { OpOf, Value } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
 import { axisShifts, freeMask, type LinearLayout, log2, ofAxis } from "../../linear/linear.ts";
-import { rotatedPitch } from "../../layout/rotate.ts";
+import { rotatedPitch } from "../../layout/rows/rotate.ts";
 import type { LowerContext } from "../context.ts";
 import { atRegister, ownerPredicate } from "../addresses.ts";
 import { lowered, memo, ofRegister, setElements } from "../values.ts";
@@ -18,13 +18,16 @@ import { int } from "../emitter.ts";
 import { beginExchange, programBarrier } from "../memory/shared.ts";
 
 /** A coordinate of a layout's elements, as images of register and thread bits. */
-interface Coordinate {
+export interface Coordinate {
   readonly register: readonly number[];
   readonly thread: readonly number[];
 }
 
 /** Index along an axis, and row-major index over all other axes. */
-function split(layout: LinearLayout, axis: number): { along: Coordinate; outer: Coordinate } {
+export function splitIndex(
+  layout: LinearLayout,
+  axis: number,
+): { along: Coordinate; outer: Coordinate } {
   const shift = axisShifts(layout.shape)[axis] ?? 0;
   const bits = log2(layout.shape[axis] ?? 1);
   const map = (f: (basis: number) => number): Coordinate => ({
@@ -47,7 +50,7 @@ function rotatedIndex(
 ): Operand {
   const e = cx.emitter;
   const { axis, bound } = op.attrs;
-  const { base, constant } = atRegister(cx, split(layout, axis).along, register);
+  const { base, constant } = atRegister(cx, splitIndex(layout, axis).along, register);
   const by = whole(e, lowered(cx, shift)(register), shift.type.element);
   const start = e.pure("sub.s32", "b32", [e.inRegister(base, "b32"), by]);
   const index = e.add("b32", start, int(constant));
@@ -92,7 +95,7 @@ export function lowerRotate(cx: LowerContext, op: OpOf<"rotate">): void {
   const address = (row: Operand, index: Operand): Operand =>
     e.address(e.add("b32", e.add("b32", start, scaled(row, pitch)), scaled(index, bytes)));
 
-  const from = split(src, axis);
+  const from = splitIndex(src, axis);
   const owner = ownerPredicate(cx, blockCopyBits(src));
   const guard = owner?.kind === "register" ? { register: owner, negated: false } : undefined;
   for (const register of distinct(src)) {
@@ -102,7 +105,7 @@ export function lowerRotate(cx: LowerContext, op: OpOf<"rotate">): void {
     e.emit(`st.shared.${access.type}`, [address(row, index), packed], guard);
   }
   programBarrier(cx);
-  const to = split(dst, axis);
+  const to = splitIndex(dst, axis);
   const refs: Ref[] = [];
   for (const register of distinct(dst)) {
     const result = e.register(access.bank);

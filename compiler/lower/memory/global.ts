@@ -2,7 +2,7 @@
 import type { Instruction, Operand, Register } from "../../ptx/func.ts";
 import { axisShifts, freeMask } from "../../linear/linear.ts";
 import { type AccessGroup, accessGroups } from "../../layout/access_groups.ts";
-import type { AxisInfo } from "../../tile/axis.ts";
+import type { AxisFacts, AxisInfo } from "../../tile/axis.ts";
 import type { OpOf, Value } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
 import { isLookup } from "../../ir/table.ts";
@@ -17,7 +17,7 @@ import { copyBits } from "../../linear/threads.ts";
 import { accessShape, packAccess, type Ref, unpackAccess, vectorOf, whole } from "../element.ts";
 import { type Emitter, int, type Scope } from "../emitter.ts";
 
-function elementOf(pointer: Value): Element {
+export function elementOf(pointer: Value): Element {
   const element = pointer.type.element;
   if (!isPointer(element) || element.pointee === "void") {
     bug("access through something that is no pointer");
@@ -29,14 +29,14 @@ function spaceOf({ type: { element } }: Value): "global" | "constant" {
   return isPointer(element) ? element.space : "global";
 }
 
-function guardOf(predicate: Operand | undefined): Instruction["guard"] {
+export function guardOf(predicate: Operand | undefined): Instruction["guard"] {
   if (predicate === undefined) return undefined;
   if (predicate.kind !== "register") bug("a guard must be a register");
   return { register: predicate, negated: false };
 }
 
 /** A predicate operand as a guard; constants decide now. */
-function maskGuard(e: Emitter, mask: Operand): "always" | "never" | Operand {
+export function maskGuard(e: Emitter, mask: Operand): "always" | "never" | Operand {
   if (mask.kind === "integer") return mask.value === 0n ? "never" : "always";
   return e.inRegister(mask, "pred");
 }
@@ -140,55 +140,71 @@ function lookUp(
   };
 }
 
-export function lowerLoad(
+/** Loads the elements of one access. */
+export function loadAccess(
   cx: LowerContext,
   op: OpOf<"load">,
-  axisInfo: (value: Value) => AxisInfo,
-): void {
+  group: AccessGroup,
+  axisInfo: AxisFacts,
+): readonly Ref[] {
   const e = cx.emitter;
   const { pointer, mask, other } = operandsOf(op);
   const element = elementOf(pointer);
   const size = pointeeBytes(pointer);
-  const load = (group: AccessGroup): readonly Ref[] => {
-    const [first] = group;
-    const shape = accessShape(size, group.length);
-    const guard = mask === undefined
-      ? "always"
-      : maskGuard(e, whole(e, lowered(cx, mask)(first), "bool"));
-    const results: Register[] = Array.from({ length: shape.count }, () => e.register(shape.bank));
-    cx.loaded.registers += shape.count * (shape.bank === "b64" ? 2 : 1);
-    if (guard !== "always") {
-      const fill = other === undefined
-        ? results.map(() => int(0))
-        : packAccess(e, group.map((r) => lowered(cx, other)(r)), element);
-      for (const [result, value] of zip(results, fill)) {
-        e.emit(`mov.${shape.bank}`, [result, value]);
-      }
+  const [first] = group;
+  const shape = accessShape(size, group.length);
+  const guard = mask === undefined
+    ? "always"
+    : maskGuard(e, whole(e, lowered(cx, mask)(first), "bool"));
+  const results: Register[] = Array.from({ length: shape.count }, () => e.register(shape.bank));
+  cx.loaded.registers += shape.count * (shape.bank === "b64" ? 2 : 1);
+  if (guard !== "always") {
+    const fill = other === undefined
+      ? results.map(() => int(0))
+      : packAccess(e, group.map((r) => lowered(cx, other)(r)), element);
+    for (const [result, value] of zip(results, fill)) {
+      e.emit(`mov.${shape.bank}`, [result, value]);
     }
-    if (guard !== "never") {
-      const start = e.inRegister(
-        whole(e, lowered(cx, pointer)(first), pointer.type.element),
-        "b64",
-      );
-      const { spelling, address } = isLookup(op)
-        ? lookUp(e, start, shape, isUniform(pointer, axisInfo(pointer)))
-        : {
-          spelling: accessSpelling(
-            op,
-            "ld",
-            shape,
-            prefetchHint(cx, pointer, size * group.length, axisInfo),
-          ),
-          address: e.address(start),
-        };
-      e.emit(
-        spelling,
-        [vectorOf(results), address],
-        guard === "always" ? undefined : guardOf(guard),
-      );
-    }
-    return unpackAccess(e, results, element, group.length);
-  };
+  }
+  if (guard !== "never") {
+    const start = pointerAt(cx, pointer, first);
+    const { spelling, address } = isLookup(op)
+      ? lookUp(e, start, shape, isUniform(pointer, axisInfo(pointer)))
+      : {
+        spelling: loadSpelling(cx, op, shape, size * group.length, axisInfo),
+        address: e.address(start),
+      };
+    e.emit(spelling, [vectorOf(results), address], guard === "always" ? undefined : guardOf(guard));
+  }
+  return unpackAccess(e, results, element, group.length);
+}
+
+/** A load from global memory. */
+export function loadSpelling(
+  cx: LowerContext,
+  op: OpOf<"load">,
+  shape: AccessType,
+  accessBytes: number,
+  axisInfo: AxisFacts,
+): string {
+  return accessSpelling(
+    op,
+    "ld",
+    shape,
+    prefetchHint(cx, operandsOf(op).pointer, accessBytes, axisInfo),
+  );
+}
+
+/** The pointer of an element, in a register. */
+export function pointerAt(cx: LowerContext, pointer: Value, register: number): Operand {
+  const e = cx.emitter;
+  return e.inRegister(whole(e, lowered(cx, pointer)(register), pointer.type.element), "b64");
+}
+
+export function lowerLoad(cx: LowerContext, op: OpOf<"load">, axisInfo: AxisFacts): void {
+  const e = cx.emitter;
+  const { pointer } = operandsOf(op);
+  const load = (group: AccessGroup): readonly Ref[] => loadAccess(cx, op, group, axisInfo);
   const elements: Lowered[] = [];
   for (const group of accessGroups(op, axisInfo)) {
     const early = isLate(e, op) ? undefined : load(group);
@@ -206,35 +222,48 @@ export function lowerLoad(
   cx.values.set(result, (register) => ofRegister(elements, register & ~free)(register));
 }
 
-export function lowerStore(
-  cx: LowerContext,
-  op: OpOf<"store">,
-  axisInfo: (value: Value) => AxisInfo,
-): void {
+/** The condition that threads store what they alone hold of a tile: one thread stores a scalar. */
+export function storingThreads(cx: LowerContext, { type: { layout } }: Value): Operand | undefined {
+  // Of copies of an element, one is stored.
+  return ownerPredicate(cx, layout === undefined ? scalarCopies(cx) : copyBits(layout));
+}
+
+export function lowerStore(cx: LowerContext, op: OpOf<"store">, axisInfo: AxisFacts): void {
   const e = cx.emitter;
-  const { pointer, value, mask } = operandsOf(op);
-  const element = elementOf(pointer);
-  const layout = pointer.type.layout;
-  // One thread stores a scalar; of copies of an element, one is stored.
-  const copies = layout === undefined ? scalarCopies(cx) : copyBits(layout);
-  const owner = ownerPredicate(cx, copies);
+  const { pointer, mask } = operandsOf(op);
+  const owner = storingThreads(cx, pointer);
   for (const group of accessGroups(op, axisInfo)) {
     const [first] = group;
     const masked = mask === undefined
       ? "always"
       : maskGuard(e, whole(e, lowered(cx, mask)(first), "bool"));
     if (masked === "never") continue;
-    const shape = accessShape(pointeeBytes(pointer), group.length);
-    const registers = packAccess(e, group.map((r) => lowered(cx, value)(r)), element);
-    const address = e.address(
-      e.inRegister(whole(e, lowered(cx, pointer)(first), pointer.type.element), "b64"),
-    );
-    e.emit(
-      accessSpelling(op, "st", shape),
-      [address, vectorOf(registers)],
-      guardOf(bothHold(e, masked, owner)),
-    );
+    storeAccess(cx, op, group, {
+      address: () => e.address(pointerAt(cx, pointer, first)),
+      condition: () => bothHold(e, masked, owner),
+    });
   }
+}
+
+/** Where an access stores, and in which threads; computed when its elements are there. */
+interface StoreAt {
+  readonly address: () => Operand;
+  readonly condition: () => Operand | undefined;
+}
+
+/** Stores the elements of one access. */
+export function storeAccess(
+  cx: LowerContext,
+  op: OpOf<"store">,
+  group: AccessGroup,
+  { address: addressOf, condition }: StoreAt,
+): void {
+  const e = cx.emitter;
+  const { pointer, value } = operandsOf(op);
+  const shape = accessShape(pointeeBytes(pointer), group.length);
+  const registers = packAccess(e, group.map((r) => lowered(cx, value)(r)), elementOf(pointer));
+  const address = addressOf();
+  e.emit(accessSpelling(op, "st", shape), [address, vectorOf(registers)], guardOf(condition()));
 }
 
 /** One prefetch per access that would load the same; of copies of an address, one thread prefetches. */
@@ -264,7 +293,7 @@ export function lowerPrefetch(
 }
 
 /** The predicate of threads that own an access and whose mask is set. */
-function bothHold(
+export function bothHold(
   e: Emitter,
   masked: "always" | Operand,
   owner: Operand | undefined,

@@ -157,7 +157,7 @@ __global__ void k(${type} *X, ${type} *Y, int ld) {
 Deno.test("compileFile() computes the shipped configurations of transpose right at ragged edges", () => {
   const text = readKernel("transpose");
   const configs = [...text.matchAll(
-    /TM in \{(\d+)\}, +TN in \{(\d+)\}; +num_warps in \{(\d+)\} if (!?)__TRI_SPECIALIZED__ && sizeof\(TYPE\) == (\d)/g,
+    /TM in \{(\d+)\}, +TN in \{(\d+)\}; +num_warps in \{(\d+)\}(?:, max_registers in \{\d+\})? +if (!?)__TRI_SPECIALIZED__ && sizeof\(TYPE\) == (\d)/g,
   )].map(([, tm, tn, numWarps, not, size]) => ({
     type: must(Object.keys(SIZES).find((type) => SIZES[type] === Number(size)), "type"),
     tm: Number(tm),

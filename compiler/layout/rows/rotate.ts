@@ -7,11 +7,14 @@
  * (i - s) mod n. Then only the first access of a row, which also stores the row's last s elements, has partly
  * written sectors. Every s gives each element to exactly one position, so what is stored does not depend on s.
  *
+ * Of narrow elements, positions are those of words, and s is less than a sector: position i begins with element
+ * (i - s) mod n of its row, and one word of a row, which has elements of both its ends, is stored element by element.
+ *
  * Masks come from indices alone and are computed again for the rotated positions; data is exchanged through shared memory in
  * any case where this is done, and is read there at the rotated position (`rotate`).
  * On an H200 an 8191 x 8193 transposition gained 5 % (float) to 6 % (half); see tests/gpu/RESULTS.md.
  */
-import type { AxisInfo } from "../tile/axis.ts";
+import type { AxisInfo } from "../../tile/axis.ts";
 import {
   type Attrs,
   type Func,
@@ -20,16 +23,16 @@ import {
   type Op,
   type OpOf,
   type Value,
-} from "../ir/func.ts";
-import { operandsOf, resultOf } from "../ir/op.ts";
-import type { AttrsOf, BareOp, TileOp } from "../ir/ops.ts";
-import { hasTrait } from "../ir/table.ts";
-import { type Element, isPointer, pointeeBytes } from "../ir/types.ts";
-import { must } from "../support/bug.ts";
-import type { Span } from "../support/source.ts";
-import { type OnHeap, runOnHeap } from "../support/on_heap.ts";
-import { vectorAlong } from "./anchors.ts";
-import { axisShifts, type LinearLayout, product } from "../linear/linear.ts";
+} from "../../ir/func.ts";
+import { operandsOf, resultOf } from "../../ir/op.ts";
+import type { AttrsOf, BareOp, TileOp } from "../../ir/ops.ts";
+import { hasTrait } from "../../ir/table.ts";
+import { type Element, isPointer, pointeeBytes } from "../../ir/types.ts";
+import { must } from "../../support/bug.ts";
+import type { Span } from "../../support/source.ts";
+import { type OnHeap, runOnHeap } from "../../support/on_heap.ts";
+import { vectorAlong, WORD_BYTES } from "../anchors.ts";
+import { axisShifts, type LinearLayout, product } from "../../linear/linear.ts";
 
 /**
  * Bytes that one access of a warp covers, where rotation pays: at 32 (bytes) and 256 (doubles), an H200 was no faster
@@ -37,7 +40,7 @@ import { axisShifts, type LinearLayout, product } from "../linear/linear.ts";
  */
 const ACCESS_BYTES: readonly number[] = [64, 128];
 /** Rows shorter than this many accesses have too little between their ends. */
-const LEAST_ACCESSES = 2;
+export const LEAST_ACCESSES = 2;
 /** From here on nothing is gained: sectors of L2 (and of memory) are written whole. */
 const SECTOR_BYTES = 32;
 
@@ -45,6 +48,24 @@ const SECTOR_BYTES = 32;
 export interface Rotation {
   readonly axis: number;
   readonly bound: number;
+  /** By words of narrow elements (word_rows.ts). */
+  readonly words: boolean;
+}
+
+/** Whether each thread holds whole words of elements along an axis. */
+export function holdsWords(layout: LinearLayout, axis: number, elementBytes: number): boolean {
+  return wordRegisters(layout, axis, elementBytes).every((bit) => bit >= 0);
+}
+
+/** The register bits that count the elements of a word along an axis; -1 where there is none. */
+export function wordRegisters(
+  layout: LinearLayout,
+  axis: number,
+  elementBytes: number,
+): readonly number[] {
+  const shift = axisShifts(layout.shape)[axis] ?? 0;
+  const count = Math.log2(WORD_BYTES / elementBytes);
+  return Array.from({ length: count }, (_, bit) => layout.register.indexOf(1 << (shift + bit)));
 }
 
 /** Bytes of shared memory between the starts of rows: the banks of neighbouring rows differ by one. */
@@ -67,15 +88,20 @@ export function rotationOf(
   const { pointer } = operandsOf(store);
   const bytes = pointeeBytes(pointer);
   const { contiguity, divisibility } = axisInfo(pointer);
-  const access = 32 * bytes;
+  const { words } = store.attrs;
+  /** Elements that a thread stores at once. */
+  const run = words === undefined ? 1 : WORD_BYTES / bytes;
+  const access = 32 * run * bytes;
   if (!ACCESS_BYTES.includes(access)) return undefined;
   for (const [axis, extent] of layout.shape.entries()) {
+    if (words !== undefined && axis !== words) continue;
     const isUnalignedRow = (contiguity[axis] ?? 1) >= extent &&
       (divisibility[axis] ?? 1) < SECTOR_BYTES && vectorAlong(store, axis, axisInfo) === 1;
     const shift = axisShifts(layout.shape)[axis] ?? 0;
-    const isAlongLanes = layout.lane.every((basis, bit) => basis === 1 << (shift + bit));
+    const isAlongLanes = layout.lane.every((basis, bit) => basis === run << (shift + bit));
     if (isUnalignedRow && isAlongLanes && extent * bytes >= LEAST_ACCESSES * access) {
-      return { axis, bound: 32 };
+      const bound = words === undefined ? 32 : SECTOR_BYTES / bytes;
+      return { axis, bound, words: words !== undefined };
     }
   }
   return undefined;
@@ -95,7 +121,7 @@ export function rotateStore(
   rotation: Rotation,
 ): RotatedStore | undefined {
   const { axis, bound } = rotation;
-  const { pointer, value, mask } = operandsOf(store);
+  const { pointer, value, mask, inside, rows } = operandsOf(store);
   const { shape } = pointer.type;
   const ops: Op[] = [];
   const make = maker(func, store.span, ops);
@@ -111,24 +137,24 @@ export function rotateStore(
   const address = make("convert", [make("convert", [first], "uint64", starts)], "uint32", starts);
   const number = (count: number): Value =>
     make("constant", [], "uint32", starts, { value: BigInt(count) });
-  const elements = make(
-    "shr",
-    [address, number(Math.log2(pointeeBytes(pointer)))],
-    "uint32",
-    starts,
-  );
+  const bytesLog2 = Math.log2(pointeeBytes(pointer));
+  const elements = bytesLog2 === 0
+    ? address
+    : make("shr", [address, number(bytesLog2)], "uint32", starts);
   const shift = make("and", [elements, number(bound - 1)], "uint32", starts);
 
   const index = (element: Element, lo: number | bigint): Value =>
     make("rotated_range", [shift], element, shape, { lo, axis, bound });
   // A row is contiguous, so its elements follow its first one.
-  const rows = make("broadcast", [first], first.type.element, shape);
-  const pointers = make("offset", [rows, index("int32", 0n)], first.type.element, shape);
+  const firsts = make("broadcast", [first], first.type.element, shape);
+  const pointers = make("offset", [firsts, index("int32", 0n)], first.type.element, shape);
   const masks = mask && new Expansion(make, shape, index, axis).of(mask);
   if (mask !== undefined && masks === undefined) return undefined;
-  const data = make("rotate", [value, shift], value.type.element, shape, { axis, bound });
-  const operands = masks === undefined ? [pointers, data] : [pointers, data, masks];
-  return { store: newOp(func, "store", operands, [], store.span, store.attrs), ops, data };
+  const words = rotation.words ? { words: true } : {};
+  const data = make("rotate", [value, shift], value.type.element, shape, { axis, bound, ...words });
+  const operands = [pointers, data, masks, inside, rows].filter((one) => one !== undefined);
+  const attrs = rotation.words ? { ...store.attrs, aligned: true } : store.attrs;
+  return { store: newOp(func, "store", operands, [], store.span, attrs), ops, data };
 }
 
 /** Makes operations with one result. */

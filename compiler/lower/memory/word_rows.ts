@@ -1,0 +1,230 @@
+/**
+ * Loads and stores of narrow elements by aligned words, in rows that start anywhere (layout/rows/word_rows.ts): a branch does
+ * them by words where the rows lie inside, and another one element by element.
+ */
+import type { Operand, Register } from "../../ptx/func.ts";
+import type { OpOf } from "../../ir/func.ts";
+import { madeBy, operandsOf, resultOf } from "../../ir/op.ts";
+import { pointeeBytes } from "../../ir/types.ts";
+import { WORD_BYTES } from "../../layout/anchors.ts";
+import { type AccessGroup, groupRegisters } from "../../layout/access_groups.ts";
+import { holdsWords, wordRegisters } from "../../layout/rows/rotate.ts";
+import { layoutOf } from "../../layout/tiles.ts";
+import { freeMask } from "../../linear/linear.ts";
+import { must } from "../../support/bug.ts";
+import { zip } from "../../support/zip.ts";
+import type { AxisFacts } from "../../tile/axis.ts";
+import { atRegister } from "../addresses.ts";
+import { lowerScaled } from "../arithmetic.ts";
+import type { LowerContext } from "../context.ts";
+import { conditionOf, emitBranches } from "../control.ts";
+import { accessShape, packAccess, type Ref, unpackAccess, whole } from "../element.ts";
+import { int } from "../emitter.ts";
+import {
+  bothHold,
+  elementOf,
+  guardOf,
+  loadAccess,
+  loadSpelling,
+  maskGuard,
+  pointerAt,
+  storeAccess,
+  storingThreads,
+} from "./global.ts";
+import { splitIndex } from "../exchanges/rotate.ts";
+import { lowered, setElements } from "../values.ts";
+
+/**
+ * Words whose loads a thread begins before it shifts the first ones. More take registers, of which two blocks of 512
+ * threads leave 64, and 16 loads of each of 32 warps keep memory busy.
+ */
+const WORDS_UNDER_WAY = 4;
+
+/** A thread's registers, word by word; undefined if it does not hold whole words. */
+function wordGroups(op: OpOf<"load" | "store">): readonly AccessGroup[] | undefined {
+  const { pointer } = operandsOf(op);
+  const { layout } = pointer.type;
+  const { words } = op.attrs;
+  const bytes = pointeeBytes(pointer);
+  return layout === undefined || words === undefined || !holdsWords(layout, words, bytes)
+    ? undefined
+    : groupRegisters(layout, wordRegisters(layout, words, bytes));
+}
+
+/** The threads that access the row of an element. */
+function rowGuard(
+  cx: LowerContext,
+  op: OpOf<"load" | "store">,
+  register: number,
+): Operand | undefined {
+  const e = cx.emitter;
+  const { rows } = operandsOf(op);
+  if (rows === undefined) return undefined;
+  const row = maskGuard(e, whole(e, lowered(cx, rows)(register), "bool"));
+  return row === "always" ? undefined : row === "never" ? e.inRegister(int(0), "pred") : row;
+}
+
+/** Does the operation by words; false if it has to be done element by element. */
+export function lowerWordLoad(cx: LowerContext, op: OpOf<"load">, axisInfo: AxisFacts): boolean {
+  const groups = wordGroups(op);
+  const { pointer, inside } = operandsOf(op);
+  if (groups === undefined || inside === undefined) return false;
+  const e = cx.emitter;
+  const element = elementOf(pointer);
+  const words = groups.map(() => e.register("b32"));
+  const registers = cx.loaded.registers + words.length + 2 * WORDS_UNDER_WAY;
+  /** Begins the loads of several words, then makes these. */
+  const inParts = (begin: (word: Register, group: AccessGroup) => () => void): void => {
+    for (let first = 0; first < groups.length; first += WORDS_UNDER_WAY) {
+      const part = zip(words, groups).slice(first, first + WORDS_UNDER_WAY);
+      const finishes = part.map(([word, group]) => begin(word, group));
+      for (const finish of finishes) finish();
+    }
+  };
+  const byWords = e.nested("branch", () => {
+    inParts((word, [register]) => shiftedWord(cx, op, register, word, axisInfo));
+  });
+  const byElements = e.nested("branch", () => {
+    inParts((word, group) => {
+      const refs = group.flatMap((one) => loadAccess(cx, op, [one], axisInfo));
+      return () => e.emit("mov.b32", [word, must(packAccess(e, refs, element)[0], "a word")]);
+    });
+  });
+  cx.loaded.registers = registers;
+  emitBranches(cx, conditionOf(cx, inside), byWords, byElements);
+  const refs: Ref[] = [];
+  for (const [word, group] of zip(words, groups)) {
+    for (const [ref, register] of zip(unpackAccess(e, [word], element, group.length), group)) {
+      refs[register] = ref;
+    }
+  }
+  setElements(cx, resultOf(op), refs, freeMask(pointer.type.layout?.register ?? []));
+  return true;
+}
+
+/**
+ * Loads the two aligned words that the elements of a word lie in; shifts them into one when it is called. Where they lie
+ * in one, the other is loaded for nothing: it is there (`inside`).
+ */
+function shiftedWord(
+  cx: LowerContext,
+  op: OpOf<"load">,
+  register: number,
+  word: Register,
+  axisInfo: AxisFacts,
+): () => void {
+  const e = cx.emitter;
+  const { base, constant } = e.sumOf(pointerAt(cx, operandsOf(op).pointer, register));
+  // What is a multiple of words is added behind, so that accesses share what comes before.
+  const rest = BigInt.asUintN(2, constant);
+  const start = e.inRegister(e.add("b64", base, int(rest)), "b64");
+  const bits = e.pure("shl.b32", "b32", [e.pure("cvt.u32.u64", "b32", [start]), int(3)]);
+  const aligned = e.pure("and.b64", "b64", [start, int(-WORD_BYTES)]);
+  const guard = guardOf(rowGuard(cx, op, register));
+  const spelling = loadSpelling(cx, op, accessShape(WORD_BYTES, 1), WORD_BYTES, axisInfo);
+  if (guard !== undefined) e.emit("mov.b32", [word, int(0)]);
+  const words = [0, WORD_BYTES].map((bytes) => {
+    const loaded = e.register("b32");
+    e.emit(spelling, [loaded, e.address(aligned, constant - rest + BigInt(bytes))], guard);
+    return loaded;
+  });
+  return () => e.emit("shf.r.wrap.b32", [word, ...words, bits], guard);
+}
+
+/** Does the operation by words, or else as it says; false if it has to be done element by element. */
+export function lowerWordStore(
+  cx: LowerContext,
+  op: OpOf<"store">,
+  lowerElements: () => void,
+): boolean {
+  const groups = op.attrs.aligned === true ? wordGroups(op) : undefined;
+  const { pointer, inside } = operandsOf(op);
+  if (groups === undefined || inside === undefined) return false;
+  const e = cx.emitter;
+  const owner = storingThreads(cx, pointer);
+  const byWords = e.nested("branch", () => {
+    for (const group of groups) {
+      const row = rowGuard(cx, op, group[0]);
+      storeWord(cx, op, group, row === undefined ? owner : bothHold(e, row, owner));
+    }
+  });
+  const byElements = e.nested("branch", lowerElements);
+  emitBranches(cx, conditionOf(cx, inside), byWords, byElements);
+  return true;
+}
+
+/**
+ * Stores a word of a rotated row. Which of a row's first words has elements of both its ends is known at run time only;
+ * it is stored in aligned pieces.
+ */
+function storeWord(
+  cx: LowerContext,
+  op: OpOf<"store">,
+  group: AccessGroup,
+  guard: Operand | undefined,
+): void {
+  const e = cx.emitter;
+  const { pointer } = operandsOf(op);
+  const layout = layoutOf(pointer);
+  const bytes = pointeeBytes(pointer);
+  const axis = must(op.attrs.words, "axis of words");
+  const { pointer: row, count } = operandsOf(must(madeBy(pointer, "offset"), "rotated pointers"));
+  const { bound } = must(madeBy(count, "rotated_range"), "rotated indices").attrs;
+  const [register] = group;
+  const index = whole(e, lowered(cx, count)(register), "int32");
+  const { base, constant } = e.sumOf(index);
+  const start = e.add("b64", pointerAt(cx, row, register), lowerScaled(e, base, "int32", bytes));
+  const store = (elements: AccessGroup, at: number, condition: Operand | undefined): void =>
+    storeAccess(cx, op, elements, {
+      address: () => e.address(start, constant * BigInt(bytes) + BigInt(at * bytes)),
+      condition: () => condition,
+    });
+  const along = atRegister(cx, splitIndex(layout, axis).along, register);
+  if (along.constant >= bound) {
+    store(group, 0, guard);
+    return;
+  }
+  const extent = must(layout.shape[axis], "extent of rows");
+  const is = (comparison: string, limit: number, also = guard): Operand =>
+    e.pure(`setp.${comparison}${also === undefined ? "" : ".and"}.s32`, "pred", [
+      e.inRegister(index, "b32"),
+      int(limit),
+      ...also === undefined ? [] : [also],
+    ]);
+  store(group, 0, is("le", extent - group.length));
+  for (const { first, length, isEnd, least, most } of piecesOf(group.length)) {
+    // So many elements are before the end of the row as the first one's index is less than the extent.
+    const condition = least === most
+      ? is("eq", extent - most)
+      : least === 1
+      ? is("ge", extent - most)
+      : is("le", extent - least, is("ge", extent - most));
+    const [one = register, ...others] = group.slice(first, first + length);
+    store([one, ...others], isEnd ? first : first - extent, condition);
+  }
+}
+
+/** A part of a word that is divided between the end of its row and the beginning. */
+interface Piece {
+  /** Its elements; a power of two, aligned. */
+  readonly first: number;
+  readonly length: number;
+  /** At the end of the row, or at its beginning. */
+  readonly isEnd: boolean;
+  /** It is stored where so many elements of the word are at the end of the row. */
+  readonly least: number;
+  readonly most: number;
+}
+
+/** The pieces of a word that is divided somewhere: those that lie on one side, where twice as much does not. */
+function piecesOf(elements: number): Piece[] {
+  const pieces: Piece[] = [];
+  for (let length = elements / 2; length >= 1; length /= 2) {
+    for (let first = 0; first < elements; first += length) {
+      const isEnd = first % (2 * length) === 0;
+      const least = isEnd ? first + length : first - length + 1;
+      pieces.push({ first, length, isEnd, least, most: least + length - 1 });
+    }
+  }
+  return pieces;
+}

@@ -1,0 +1,109 @@
+/** Transpositions of bytes by words (layout/rows/word_rows.ts), on the emulator, which finds reads outside of buffers. */
+import fc from "../../../support/property.ts";
+import { assert, assertEquals } from "../../../support/assert.ts";
+import { emulate, int } from "../../../support/emulate.ts";
+import {
+  type LoweredInstance,
+  lowerGeneral,
+  printEntry,
+} from "../../../support/compiler/lowering.ts";
+import {
+  type Configuration,
+  configured,
+  runTransposition,
+} from "../../../support/kernels/transposition.ts";
+import { must } from "../../../../compiler/support/bug.ts";
+import { type TargetName, TARGETS } from "../../../../compiler/targets.ts";
+import { sampled } from "../../../support/sampled.ts";
+
+const BYTES: Configuration = { type: "int8", tm: 256, tn: 128, numWarps: 4 };
+
+function general(c: Configuration): LoweredInstance {
+  const instances = configured("transpose", "transpose", c);
+  return must(instances.find(({ conditions }) => conditions.length === 0), "general instance");
+}
+
+/** How often the text has an instruction. */
+const count = ({ kernel }: LoweredInstance, opcode: string): number =>
+  printEntry(kernel).split(`${opcode} `).length - 1;
+
+Deno.test("lowerWordLoad() reads two words of global memory for a word, and lowerWordStore() stores one", () => {
+  const instance = general(BYTES);
+  const words = BYTES.tm * BYTES.tn / instance.threads / 4;
+  const loads = ["ld.global.b32", "ld.global.L2::256B.b32"].map((one) => count(instance, one));
+  assertEquals(Math.max(...loads), 2 * words);
+  assertEquals(count(instance, "st.global.b32"), words);
+  assertEquals(count(instance, "st.shared.b32"), words);
+});
+
+Deno.test("lowerWordLoad() and lowerWordStore() transpose bytes of any size, offset and stride", () => {
+  const anyConfiguration = fc.record({
+    type: fc.constant("int8"),
+    tm: fc.constantFrom(256, 512),
+    tn: fc.constantFrom(128, 256),
+    numWarps: fc.constantFrom(4, 8),
+  });
+  // Three tiles beside each other, so that the middle one is inside.
+  const anyExtents = fc.record({
+    rows: fc.integer({ min: 200, max: 530 }),
+    columns: fc.integer({ min: 380, max: 400 }),
+    gapX: fc.integer({ min: 0, max: 40 }),
+    gapY: fc.integer({ min: 0, max: 40 }),
+    startX: fc.integer({ min: 0, max: 40 }),
+    startY: fc.integer({ min: 0, max: 40 }),
+  });
+  fc.assert(
+    fc.property(anyConfiguration, anyExtents, (c, e) => runTransposition(general(c), c, e)),
+    { numRuns: 8 },
+  );
+});
+
+Deno.test("lowerWordStore() handles every distance of a row's start from a sector", () => {
+  const instance = general(BYTES);
+  // Rows of Y lie 257 apart, so that 33 and more of them start at each of 32 distances.
+  runTransposition(instance, BYTES, {
+    rows: 256,
+    columns: 263,
+    gapX: 0,
+    gapY: 1,
+    startX: 1,
+    startY: 0,
+  });
+});
+
+for (const target of sampled(Object.keys(TARGETS) as TargetName[], 2)) {
+  Deno.test(`lowerWordLoad() and lowerWordStore() transpose odd matrices on ${target}`, () => {
+    const c = { ...BYTES, target };
+    const instance = general(c);
+    assert(count(instance, "st.global.b32") > 0);
+    const extents = { rows: 259, columns: 261, gapX: 1, gapY: 2, startX: 3, startY: 5 };
+    runTransposition(instance, c, extents);
+  });
+}
+
+Deno.test("wordRows turns what is computed from bytes, and writes nothing between rows", () => {
+  const instance = lowerGeneral(`#pragma tri grid(1, cdiv(N, 128))
+__global__ void k(uint8 *X, uint8 *Y, int N, int ldx, int ldy) {
+  int m[256] = 0 ... 256;
+  int n[128] = get_program_id(1) * 128 + 0 ... 128;
+  bool x[256, 128] = n[newaxis, :] < N;
+  bool y[128, 256] = n[:, newaxis] < N;
+  uint8 a[256, 128] = *?(x) (X + m[:, newaxis] * ldx + n[newaxis, :]);
+  *?(y) (Y + m[newaxis, :] + n[:, newaxis] * ldy) = ^(a + a + 1);
+}`);
+  assert(count(instance, "st.global.b32") > 0);
+  const [columns, ldx, ldy] = [262, 263, 259];
+  const x = Uint8Array.from({ length: 256 * ldx }, (_, i) => i * 7 + (i >> 8));
+  const y = new Uint8Array(columns * ldy).fill(0xa5);
+  emulate(printEntry(instance.kernel), {
+    grid: [1, 3, 1],
+    block: [instance.threads, 1, 1],
+    sharedBytes: instance.sharedBytes,
+    args: [x, { buffer: y, offset: 0 }, int(columns), int(ldx), int(ldy)],
+  });
+  const expected = Uint8Array.from({ length: columns * ldy }, (_, at) => {
+    const [n, m] = [Math.floor(at / ldy), at % ldy];
+    return m < 256 ? 2 * must(x[m * ldx + n], "element") + 1 : 0xa5;
+  });
+  assertEquals(y, expected);
+});
