@@ -25,6 +25,7 @@ import {
   reshapeLayout,
   unbroadcastLayout,
 } from "../linear/linear.ts";
+import { networksOf, runsLayout } from "./networks.ts";
 import { axisBits, isSeparable, reducedLayout } from "./reduce.ts";
 import { type PhiWeb, phiWebsOf } from "./phi_webs.ts";
 import { sliceLayout } from "./slices.ts";
@@ -62,6 +63,7 @@ export class NaturalLayouts {
   readonly #flows = new Map<Value, PhiWeb>();
   readonly #users: ReadonlyMap<Value, readonly Op[]>;
   readonly #naturals = new Map<Value, LinearLayout>();
+  readonly #isOfNetwork: (op: OpOf<"exchange">) => boolean;
   /** Loads whose layout is that of what they are combined with, while it is searched. */
   readonly #placing = new Set<Op>();
   /** Phi webs whose layout is being searched. */
@@ -83,6 +85,7 @@ export class NaturalLayouts {
     const chained = chainedDots(func, this.#webs);
     this.dots = new DotsOfFunction(options, func.maps, anchors, chained);
     this.#users = usersOf(func);
+    this.#isOfNetwork = networksOf(func);
     let hasSlices = false;
     walkOps(func.body, ({ name }) => hasSlices ||= name === "slice");
     const { dots, data } = this;
@@ -233,8 +236,11 @@ export class NaturalLayouts {
   /** The layout in which a reduction or scan along an axis takes its operand. */
   *#alongAxis(op: OpOf<"reduce" | "scan" | "exchange">): Part<LinearLayout> {
     const { value } = operandsOf(op);
-    const found = yield* this.#of(value);
-    const layout = isSeparable(found, op.attrs.axis) ? found : this.#plain(value.type.shape);
+    const { shape } = value.type;
+    const found = op.name === "exchange" && this.#isOfNetwork(op)
+      ? runsLayout({ ...this.#options, shape, axis: op.attrs.axis })
+      : yield* this.#of(value);
+    const layout = isSeparable(found, op.attrs.axis) ? found : this.#plain(shape);
     // Only reductions cross blocks; of what else is done along an axis, each block does the whole.
     const crosses = op.name !== "reduce" &&
       axisBits(layout, op.attrs.axis).some(({ input }) => input === "block");
