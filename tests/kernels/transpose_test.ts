@@ -2,7 +2,7 @@
 import { transpose } from "../../generated/transpose.ts";
 import { type Device, DTYPES } from "../../ffi/mod.ts";
 import { assertInstance } from "../support/kernels/entry.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { assertEquals } from "../support/assert.ts";
 import { everyVariant } from "./devices.ts";
 import { assertMoved, randomMatrix, rowMajor } from "../support/kernels/matrices.ts";
 
@@ -26,24 +26,6 @@ everyVariant(
   "transpose",
   transpose.variants,
   checkAligned,
-);
-
-everyVariant(
-  "transpose() moves bytes of unaligned rows by words, on {}",
-  "transpose",
-  transpose.variants.filter((dtype) => DTYPES[dtype].bytes === 1),
-  (device, dtype) => {
-    // Three tiles beside each other, of which the middle one has others on both sides.
-    const [rows, columns] = [515, 389];
-    using x = randomMatrix(device, dtype, [rows, columns], rowMajor(columns, 3, 1));
-    using y = randomMatrix(device, dtype, [columns, rows], rowMajor(rows, 2, 3));
-    const { profile } = transpose(x.tensor, { out: y.tensor, profile: true });
-    assertMoved(x, y, true);
-    const { global, shared } = profile;
-    // By single bytes, each request has 32.
-    assert(global.requests < 0.9 * (2 * rows * columns) / 32, `${global.requests} requests`);
-    assertEquals(shared.bankConflicts, 0);
-  },
 );
 
 /** A size of full tiles: every request is whole. */

@@ -38,7 +38,7 @@ import { lowered, setElements } from "../values.ts";
  * Words whose loads a thread begins before it shifts the first ones. More take registers, of which two blocks of 512
  * threads leave 64, and 16 loads of each of 32 warps keep memory busy.
  */
-const WORDS_UNDER_WAY = 4;
+const WORDS_UNDER_WAY = 8;
 
 /** A thread's registers, word by word; undefined if it does not hold whole words. */
 function wordGroups(op: OpOf<"load" | "store">): readonly AccessGroup[] | undefined {
@@ -73,13 +73,14 @@ export function lowerWordLoad(cx: LowerContext, op: OpOf<"load">, axisInfo: Axis
   const element = elementOf(pointer);
   const words = groups.map(() => e.register("b32"));
   const registers = cx.loaded.registers + words.length + 2 * WORDS_UNDER_WAY;
-  /** Begins the loads of several words, then makes these. */
+  /** Makes each word when the loads of some later ones are under way. */
   const inParts = (begin: (word: Register, group: AccessGroup) => () => void): void => {
-    for (let first = 0; first < groups.length; first += WORDS_UNDER_WAY) {
-      const part = zip(words, groups).slice(first, first + WORDS_UNDER_WAY);
-      const finishes = part.map(([word, group]) => begin(word, group));
-      for (const finish of finishes) finish();
+    const underWay: (() => void)[] = [];
+    for (const [word, group] of zip(words, groups)) {
+      underWay.push(begin(word, group));
+      if (underWay.length === WORDS_UNDER_WAY) underWay.shift()?.();
     }
+    for (const finish of underWay) finish();
   };
   const byWords = e.nested("branch", () => {
     inParts((word, [register]) => shiftedWord(cx, op, register, word, axisInfo));
