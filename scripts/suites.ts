@@ -50,11 +50,6 @@ export async function runAll(jobs: readonly Job<Finished>[]): Promise<Finished[]
   return finished;
 }
 
-/** Runs suites, the first first. */
-export function runSuites(suites: readonly Suite[]): Promise<Finished[]> {
-  return runAll(suites.map((suite) => jobOf(suite)));
-}
-
 /** A suite as a job, after others if it needs what they make. */
 export function jobOf(suite: Suite, after: readonly string[] = []): Job<Finished> {
   const env = { TRI_SEED: SEED, ...suite.env };

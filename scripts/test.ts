@@ -4,6 +4,7 @@
  * end of a title: "[skipped: no GPU]". The last line is `N passed, N failed, N skipped`. Arguments are paths of tests to run
  * instead, as one suite.
  */
+import { BUILDS, builtImages, denoJob, examplesJob, kernelsJob } from "./builds.ts";
 import type { Job } from "./jobs.ts";
 import { needsBuild } from "./needs_build.ts";
 import {
@@ -13,9 +14,7 @@ import {
   jobOf,
   runAll,
   say,
-  since,
   type Suite,
-  V8_FLAGS,
 } from "./suites.ts";
 
 const TESTS = new URL("../tests/", import.meta.url);
@@ -90,43 +89,13 @@ function holdsTests(name: string, isDirectory: boolean): boolean {
     .some((entry) => holdsTests(`${name}/${entry.name}`, entry.isDirectory));
 }
 
-/** A command of Deno as a job; its output is shown when it ends. */
-function denoJob(name: string, args: readonly string[], after: readonly string[]): Job<Finished> {
-  const run = async (): Promise<Finished> => {
-    const start = performance.now();
-    const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: [...args],
-      stdin: "null",
-    }).output();
-    const output = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes)).join("").trim();
-    if (output !== "") say(output);
-    say(`${name}: ${success ? "done" : "failed"}, ${since(start)}`);
-    return { cases: [], isRight: success };
-  };
-  return { name, after, run };
-}
-
-const BUILD = "build-kernels";
-const EXAMPLES = "build-examples";
-
 /**
  * Tests read wrappers and PTX, and tests/compiler/lower/assemble_test.ts assembles a sample. Cubins that are built already stay
- * up to date. The task `build-kernels` with more memory: it takes a sixth less processor time.
+ * up to date.
  */
-function buildArguments(): string[] {
-  return [
-    ...["run", "-q", "-P=tri", V8_FLAGS, "cli/main.ts", "build", "kernels", "--out", "generated"],
-    ...["--werror", ...hasCubins() ? [] : ["--no-cubin"]],
-  ];
-}
-
-function hasCubins(): boolean {
-  try {
-    const manifest = Deno.readTextFileSync(new URL("../generated/manifest.json", import.meta.url));
-    return manifest.includes('"cubin"');
-  } catch {
-    return false;
-  }
+function kernelOptions(): string[] {
+  const hasCubins = builtImages().some(({ kind }) => kind === "cubin");
+  return ["--werror", ...hasCubins ? [] : ["--no-cubin"]];
 }
 
 /** The build, the type check and the suites; without arguments all suites. */
@@ -135,11 +104,11 @@ export function jobsOf(paths: readonly string[]): Job<Finished>[] {
     ? suitesOf(entriesOf(""))
     : [{ name: paths.join(" "), paths, isShown: true }];
   return [
-    denoJob(BUILD, buildArguments(), []),
-    denoJob(EXAMPLES, ["task", "-q", EXAMPLES, "--werror"], []),
+    kernelsJob(kernelOptions()),
+    examplesJob(["--werror"]),
     // The GPU tests import the wrappers of the shipped kernels.
-    denoJob("types", ["run", "-A", "--no-check", "scripts/types/check.ts"], [BUILD, EXAMPLES]),
-    ...suites.map((suite) => jobOf(suite, suite.paths.some(needsBuild) ? [BUILD, EXAMPLES] : [])),
+    denoJob("types", ["run", "-A", "--no-check", "scripts/types/check.ts"], BUILDS),
+    ...suites.map((suite) => jobOf(suite, suite.paths.some(needsBuild) ? BUILDS : [])),
   ];
 }
 

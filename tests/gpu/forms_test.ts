@@ -8,13 +8,12 @@ import { gpuTest } from "../support/gpu.ts";
 import { type FormKernel, formKernel } from "../support/emulator/ptx_form_kernel.ts";
 import { laneRowsOfTable, spellingsOf } from "../support/emulator/ptx_forms.ts";
 import { freshRandom } from "../support/random.ts";
+import { TAKES_ALL } from "../support/sampled.ts";
 import { type FormCases, runForms } from "../support/emulator/run_forms.ts";
 
 /** Cases of each form, spread over its spellings; each of those has at least so many. */
-const CASES_PER_FORM = 40_000;
+const CASES_PER_FORM = TAKES_ALL ? 40_000 : 10_000;
 const CASES_PER_SPELLING = 256;
-/** `TRI_PART=1/4`: every fourth opcode. */
-const [PART = 0, PARTS = 1] = (Deno.env.get("TRI_PART") ?? "0/1").split("/").map(Number);
 
 /** The forms of an opcode that an architecture has, and how many cases each of their spellings gets. */
 function kernelsOf(opcode: string, sm: number): Map<number, FormKernel[]> {
@@ -62,8 +61,7 @@ function differences(gpu: Driver, emulator: Driver, opcode: string, sm: number):
   return lines;
 }
 
-for (const [nth, [opcode]] of laneRowsOfTable().entries()) {
-  if (nth % PARTS !== PART) continue;
+for (const [opcode] of laneRowsOfTable()) {
   gpuTest(`the emulator and the GPU agree on every form of ${opcode}`, () => {
     const gpu = openCudaDriver();
     gpu.makeCurrent(gpu.retainContext(0));

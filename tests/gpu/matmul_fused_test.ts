@@ -7,9 +7,9 @@ import { checkFused } from "../support/kernels/fused.ts";
 const ALL = ["rowScale", "columnScale", "bias", "residual"] as const;
 const PARTS = [["bias"], ["residual"], ALL, []] as const;
 
-gpuTest("matmulFused() multiplies, scales, adds and activates", () => {
-  using device = Device.open();
-  for (const variant of matmulFused.variants) {
+for (const variant of matmulFused.variants) {
+  gpuTest(`matmulFused() multiplies, scales, adds and activates ${variant}`, () => {
+    using device = Device.open();
     for (const storage of ["rows", "columns"] as const) {
       for (const activation of [0, 1, 2, 3] as const) {
         for (const [nth, parts] of PARTS.entries()) {
@@ -21,5 +21,5 @@ gpuTest("matmulFused() multiplies, scales, adds and activates", () => {
         }
       }
     }
-  }
-});
+  });
+}

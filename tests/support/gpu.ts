@@ -27,10 +27,16 @@ function tryGpu(): { readonly reason?: string; readonly sm?: number; readonly co
   }
 }
 
+/** `TRI_PART=1/4`: every fourth test of a file that is divided among processes (scripts/test_gpu.ts), from the second on. */
+const [PART = 0, PARTS = 1] = (Deno.env.get("TRI_PART") ?? "0/1").split("/").map(Number);
+let declared = 0;
+
 /**
- * A test that needs a GPU; without one, or where `unfit` gives a reason, it is skipped and its title says why.
+ * A test that needs a GPU; without one, or where `unfit` gives a reason, it is skipped and its title says why. Those of other
+ * parts are not declared.
  */
 export function gpuTest(name: string, fn: () => void | Promise<void>, unfit?: string): void {
+  if (declared++ % PARTS !== PART) return;
   const reason = hasGpu ? unfit : gpuReason;
   const ignore = reason !== undefined;
   Deno.test({ name: ignore ? `${name} [skipped: ${reason}]` : name, ignore, fn });
