@@ -113,9 +113,9 @@ export const PRAGMA_DOCS: Readonly<
   key: { form: "key(M, N)", doc: "parameters whose change re-selects the configuration" },
   grid: { form: "grid(EXPR, EXPR, EXPR)", doc: "up to three extents of the launch" },
   tensor: {
-    form: "tensor P : in TYPE[M, N] strides [ld, 1] …",
+    form: "tensor P : in TYPE[M, N] strides [ld, 1] …, …",
     doc:
-      "what a pointer points to: `in`, `out` or `inout`, type, extents, strides in elements; then `align(N)`, `contiguous`, `optional`, `noalias`, `reread`",
+      "what pointers point to, each: `in`, `out` or `inout`, type, extents, strides in elements; then `align(N)`, `contiguous`, `optional`, `noalias`, `reread`",
   },
   require: {
     form: 'require(EXPR, "text")',

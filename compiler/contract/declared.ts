@@ -2,7 +2,13 @@
  * The contract that pragmas and overrides state for one instance: their texts read with its macros, names
  * checked against the kernel's parameters. Whether it agrees with the code is `merge.ts`'s question.
  */
-import type { Binding, PragmaItem, PragmaName, PragmaText } from "../pragma/pragma.ts";
+import type {
+  Binding,
+  PragmaItem,
+  PragmaName,
+  PragmaText,
+  TensorDescription,
+} from "../pragma/pragma.ts";
 import type { MacroTable } from "../preprocess/preprocess.ts";
 import { spellType } from "../check/tree/types.ts";
 import { textMacro } from "../preprocess/macros.ts";
@@ -100,7 +106,8 @@ class ItemReader implements Declared {
         return;
       }
       case "tensor":
-        return this.#tensor(item);
+        for (const tensor of item.tensors) this.#tensor(tensor);
+        return;
       case "require":
         return this.#require(item);
       case "noalias":
@@ -159,7 +166,7 @@ class ItemReader implements Declared {
     });
   }
 
-  #tensor(item: Extract<PragmaItem, { kind: "tensor" }>): void {
+  #tensor(item: TensorDescription): void {
     const param = this.#pointer(item.param);
     if (item.type !== undefined && param !== undefined) this.#checkType(param, item.type);
     const extents = this.#exprs(item.extents);

@@ -65,11 +65,11 @@ function contractTexts(item: PragmaItem): readonly PragmaText[] {
     case "grid":
       return item.extents;
     case "tensor":
-      return [
-        ...item.extents,
-        ...item.strides ?? [],
-        ...item.type === undefined ? [] : [item.type],
-      ];
+      return item.tensors.flatMap(({ extents, strides = [], type }) => [
+        ...extents,
+        ...strides,
+        ...type === undefined ? [] : [type],
+      ]);
     case "require":
       return [item.condition];
     case "specialize":

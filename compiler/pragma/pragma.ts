@@ -28,6 +28,22 @@ export interface SpecializeCondition {
   readonly condition?: PragmaText;
 }
 
+/** What `tensor` says of a pointer parameter. */
+export interface TensorDescription {
+  readonly span: Span;
+  readonly param: PragmaName;
+  readonly direction?: "in" | "out" | "inout";
+  readonly type?: PragmaText;
+  readonly extents: readonly PragmaText[];
+  readonly strides?: readonly PragmaText[];
+  readonly align?: number;
+  readonly contiguous: boolean;
+  readonly optional: boolean;
+  readonly noalias: boolean;
+  /** The kernel reads of an output only what it has written itself. */
+  readonly reread: boolean;
+}
+
 export type PragmaItem =
   & { readonly span: Span }
   & (
@@ -51,20 +67,7 @@ export type PragmaItem =
     }
     | { readonly kind: "key"; readonly names: readonly PragmaName[] }
     | { readonly kind: "grid"; readonly extents: readonly PragmaText[] }
-    | {
-      readonly kind: "tensor";
-      readonly param: PragmaName;
-      readonly direction?: "in" | "out" | "inout";
-      readonly type?: PragmaText;
-      readonly extents: readonly PragmaText[];
-      readonly strides?: readonly PragmaText[];
-      readonly align?: number;
-      readonly contiguous: boolean;
-      readonly optional: boolean;
-      readonly noalias: boolean;
-      /** The kernel reads of an output only what it has written itself. */
-      readonly reread: boolean;
-    }
+    | { readonly kind: "tensor"; readonly tensors: readonly TensorDescription[] }
     | { readonly kind: "require"; readonly condition: PragmaText; readonly message?: string }
     | { readonly kind: "noalias"; readonly names: "all" | readonly PragmaName[] }
     | {

@@ -85,6 +85,11 @@ export class PragmaCursor {
     return { name: text, span };
   }
 
+  /** From a token to the one that was read last. */
+  since(start: Span): Span {
+    return joinSpans(start, this.#tokens[this.#next - 1]?.span ?? start);
+  }
+
   /** One or more, separated by commas. */
   list<T>(item: () => T): T[] {
     const items = [item()];

@@ -8,6 +8,7 @@ import type {
   PragmaItem,
   PragmaName,
   SpecializeCondition,
+  TensorDescription,
 } from "./pragma.ts";
 import type { PragmaCursor } from "./pragma_cursor.ts";
 import { computedAsIeee, isComputedAsIeee } from "../support/dot_modes.ts";
@@ -30,7 +31,7 @@ const ITEMS: Readonly<Record<string, ItemParser>> = {
   configs: parseConfigs,
   key: parseKey,
   grid: parseGrid,
-  tensor: parseTensor,
+  tensor: (cursor) => ({ kind: "tensor", tensors: cursor.list(() => parseTensor(cursor)) }),
   require: parseRequire,
   noalias: parseNoalias,
   specialize: parseSpecialize,
@@ -214,11 +215,10 @@ function parseGrid(cursor: PragmaCursor): ItemBody {
   return { kind: "grid", extents };
 }
 
-type TensorBody = Extract<ItemBody, { kind: "tensor" }>;
 /** How a kernel uses a tensor. */
 export const DIRECTIONS: readonly string[] = ["in", "out", "inout"];
 
-function isDirection(text: string | undefined): text is NonNullable<TensorBody["direction"]> {
+function isDirection(text: string | undefined): text is NonNullable<TensorDescription["direction"]> {
   return text !== undefined && DIRECTIONS.includes(text);
 }
 
@@ -231,7 +231,7 @@ function isFlag(text: string): text is typeof FLAGS[number] {
 }
 
 /** `P : in TYPE[M, N] strides [ldx, 1] align(16)` */
-function parseTensor(cursor: PragmaCursor): ItemBody {
+function parseTensor(cursor: PragmaCursor): TensorDescription {
   const param = cursor.name("a pointer parameter's name");
   cursor.expect(":");
   const direction = cursor.token?.text;
@@ -243,7 +243,7 @@ function parseTensor(cursor: PragmaCursor): ItemBody {
     : undefined;
   const attributes = { contiguous: false, optional: false, noalias: false, reread: false };
   let align: number | undefined;
-  while (cursor.token !== undefined) {
+  while (cursor.token !== undefined && cursor.token.text !== ",") {
     const word = cursor.word("`align(…)`, `contiguous`, `optional`, `noalias` or `reread`");
     if (word.text === "align") align = parseAlign(cursor);
     else if (isFlag(word.text)) {
@@ -262,7 +262,7 @@ function parseTensor(cursor: PragmaCursor): ItemBody {
     }
   }
   return {
-    kind: "tensor",
+    span: cursor.since(param.span),
     param,
     extents,
     ...attributes,
