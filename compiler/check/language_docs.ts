@@ -115,7 +115,7 @@ export const PRAGMA_DOCS: Readonly<
   tensor: {
     form: "tensor P : in TYPE[M, N] strides [ld, 1] …, …",
     doc:
-      "what pointers point to, each: `in`, `out` or `inout`, type, extents, strides in elements; then `align(N)`, `contiguous`, `optional`, `noalias`, `reread`",
+      "what a pointer points to, and others after commas: `in`, `out` or `inout`, type, extents, strides in elements; then `align(N)`, `contiguous`, `optional`, `noalias`, `reread`",
   },
   require: {
     form: 'require(EXPR, "text")',

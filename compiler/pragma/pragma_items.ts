@@ -218,7 +218,9 @@ function parseGrid(cursor: PragmaCursor): ItemBody {
 /** How a kernel uses a tensor. */
 export const DIRECTIONS: readonly string[] = ["in", "out", "inout"];
 
-function isDirection(text: string | undefined): text is NonNullable<TensorDescription["direction"]> {
+function isDirection(
+  text: string | undefined,
+): text is NonNullable<TensorDescription["direction"]> {
   return text !== undefined && DIRECTIONS.includes(text);
 }
 
