@@ -275,7 +275,8 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
   wait_group: (op) => unless(op.attrs.pending >= 0, "waits for less than no group"),
   warp_group_dot: (op) => {
     const { sum, a, a_slot, b, b_slot } = operandsOf(op);
-    const { a_depth, b_depth } = op.attrs;
+    const { a_depth, b_depth, anew } = op.attrs;
+    if (anew === true && sum.def !== undefined) return "the sum is not carried by a loop";
     if (a_slot.type.shape.length + b_slot.type.shape.length > 0) return "the slot is a tile";
     if (a.type.shape.length !== 2 || b.type.shape.length !== 2) return "multiplies no matrices";
     if (![0, 1].includes(a_depth) || ![0, 1].includes(b_depth)) return "k is no axis of a matrix";

@@ -62,6 +62,7 @@ import {
   lowerProduce,
   lowerTensorCopy,
 } from "./memory/tensor_copy.ts";
+import { lowerHold } from "./convert/hold.ts";
 import { lowerPack } from "./convert/pack.ts";
 import {
   lowerFinishDot,
@@ -199,6 +200,7 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
     return bitcastElement(e, at(value), value.type.element, resultOf(op).type.element);
   }),
   round_tf32: elementwise<"round_tf32">((e, op, at) => toTf32(e, at(operandsOf(op).value))),
+  hold: lowerHold,
   pack: lowerPack,
   assume_multiple: renamed,
   offset: lowerOffset,

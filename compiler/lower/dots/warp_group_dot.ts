@@ -1,7 +1,8 @@
 /**
  * Dots of warp groups (`wgmma`): operands in slots of shared memory, which matrix descriptors name, and sums in registers
  * that the instruction changes in place. Nothing else touches those before `wgmma.wait_group`, so a loop must carry them
- * in the same registers: the sum is a parameter of the loop's body, and its only use is this dot.
+ * in the same registers: the sum is a parameter of the loop's body, and its only use is this dot. A dot that makes its
+ * result anew takes the registers of such a sum too, after all uses of it.
  * Source: PTX ISA 9.0, 9.7.15.5.
  */
 import type { Operand } from "../../ptx/func.ts";
@@ -19,7 +20,7 @@ import {
   MOST_COLUMNS,
 } from "../../layout/warp_group.ts";
 import { ofAxis } from "../../linear/linear.ts";
-import { must } from "../../support/bug.ts";
+import { bug, must } from "../../support/bug.ts";
 import { zip } from "../../support/zip.ts";
 import { threadInBlock } from "../addresses.ts";
 import type { LowerContext } from "../context.ts";
@@ -209,7 +210,9 @@ function multiplyInPlace(cx: LowerContext, op: GroupDotOp): Operand[] {
   const { parts, step, depth, read, multiply } = instructionsOf(cx, op, MOST_COLUMNS);
   const { sum } = operandsOf(op);
   const sums = sumsInPlace(cx, sum);
-  const adds = !isZero(sum);
+  const isAnew = op.name === "warp_group_dot" && op.attrs.anew === true;
+  if (isAnew) cx.values.set(sum, () => bug("an element of a sum whose registers another dot has"));
+  const adds = !isZero(sum) && !isAnew;
   if (read !== undefined) {
     e.emit("wgmma.wait_group.sync.aligned", [int(0)]);
     read(0, depth);

@@ -34,7 +34,7 @@ export function continuesOn(
 }
 
 /** Whether an iteration of the plan's loop with this state takes a side. */
-function takesSide(
+export function takesSide(
   build: ScheduleBuilder,
   { func, loop }: ChainPlan,
   { op, isThen }: Branch,

@@ -31,14 +31,20 @@ export class ChainDots {
   readonly #rings: Rings;
   readonly #at: Position;
   readonly #isFirst: boolean;
-  readonly #full = new Set<TensorBox>();
+  readonly #full: Set<TensorBox>;
 
-  /** `isFirst`: boxes from outside of the loop may not be there yet. */
-  constructor(plan: ChainPlan, rings: Rings, at: Position, isFirst = false) {
+  /** `isFirst`: boxes from outside of the loop may not be there yet; `full`: boxes that are. */
+  constructor(
+    plan: ChainPlan,
+    rings: Rings,
+    at: Position,
+    { isFirst = false, full = [] }: { isFirst?: boolean; full?: Iterable<TensorBox> } = {},
+  ) {
     this.#plan = plan;
     this.#rings = rings;
     this.#at = at;
     this.#isFirst = isFirst;
+    this.#full = new Set(full);
   }
 
   /** Waits until the boxes of a dot are there, and the vectors that come with them. */
@@ -60,11 +66,15 @@ export class ChainDots {
     wait(awaited.filter(({ isRing }) => isRing), slot, parity);
   }
 
-  /** Starts a dot when its boxes are there; the operands a, if it is computed, and sum may be others than its own. */
+  /**
+   * Starts a dot when its boxes are there; the operands a, if it is computed, and sum may be others than its own. `anew`:
+   * the sum only says which registers the result has.
+   */
   start(
     build: ScheduleBuilder,
     one: ChainDot,
     { a, sum }: { readonly a: Value; readonly sum: Value } = operandsOf(one.dot),
+    anew = false,
   ): Value {
     this.await(build, one);
     const { slot } = this.#at;
@@ -80,13 +90,19 @@ export class ChainDots {
         a_depth: one.a.depth,
         b_depth: one.b.depth,
         apart: false,
+        ...anew ? { anew } : {},
       });
+  }
+
+  /** Waits for the boxes from outside of the loop. */
+  awaitOutside(build: ScheduleBuilder): void {
+    const boxes = this.#plan.boxes.flatMap((box) => box.kind === "tensor" ? [box] : []);
+    this.#awaitBoxes(build, boxes.filter(({ isRing }) => !isRing));
   }
 
   /** Waits until the vectors of the iteration are there, and the boxes of some dots. */
   awaitVectors(build: ScheduleBuilder, some: readonly ChainDot[] = []): void {
-    const leaders = this.#plan.boxes.flatMap((box) => box.kind === "vector" ? [box.beside] : []);
-    this.#awaitBoxes(build, [...new Set([...leaders, ...some.flatMap(boxesOf)])]);
+    this.#awaitBoxes(build, [...new Set([...leadersOf(this.#plan), ...some.flatMap(boxesOf)])]);
   }
 
   /** What takes the place of the load of a vector; undefined for other operations. */
@@ -131,6 +147,10 @@ export class ChainDots {
     return replaced;
   }
 }
+
+/** The boxes with which vectors come. */
+export const leadersOf = ({ boxes }: ChainPlan): TensorBox[] =>
+  boxes.flatMap((box) => box.kind === "vector" ? [box.beside] : []);
 
 /** The operands of a dot; `replaced` has what takes the places of results before it. */
 export function operandsIn(

@@ -24,8 +24,8 @@
  * Rings go on from one program to the next, and boxes from outside have two slots, so that all copies of the next
  * program can be there when this one ends.
  *
- * Where the first iteration is apart from the others (overlapped_chain.ts), it waits for boxes from outside where it
- * needs them, and those that its first dot does not read are copied after those that it does.
+ * Where the first iteration is apart from the others, or its first dot (overlapped_chain.ts), that waits for boxes from
+ * outside where it needs them, and those that the first dot does not read are copied after those that it does.
  */
 import type { Op, Value } from "../../ir/func.ts";
 import { must } from "../../support/bug.ts";

@@ -4,17 +4,24 @@
  * operand a is there, and what needs a result waits for no later dot.
  *
  *     while (test) {
- *       while (test && is plain) {
- *         start the dots of boxes
- *         for each other dot: what its operand a needs, with waits for the dots of boxes; start it
- *         what is left; wait for all dots and free the slots
- *       }
- *       while (test && is not plain) the same
+ *       the first iteration, whose sums are waited for in the next one
+ *       while (test && is plain) iteration, with the branch's cheaper side
+ *       while (test && is not plain) iteration, with its other side
+ *       wait for the sums
  *     }
  *
- * Where there are registers for it (early_work.ts), the sums of an iteration are waited for in the next one, of which
- * as many dots are started before as have registers. One iteration is then done before the two inner loops, so that
- * each in them has one to wait for.
+ * Where there are registers for it (early_work.ts), the first dot is ahead of the others:
+ *
+ *     while (test) {
+ *       start the first dot of boxes
+ *       while (there is an iteration after this one) {
+ *         while (there is one, and this one is plain) iteration, which starts the first dot of the next one
+ *         while (there is one, and this one is not plain) the same
+ *       }
+ *       the last iteration
+ *     }
+ *
+ * What an iteration is: overlapped_iteration.ts.
  *
  * Vectors that the iteration loads come with its boxes (chain_vectors.ts).
  *
@@ -23,50 +30,39 @@
  * one.
  */
 import { branchOf, loopOf } from "../../ir/flow.ts";
-import type { Op, OpOf, Value } from "../../ir/func.ts";
+import type { Value } from "../../ir/func.ts";
 import { madeBy, operandsOf, resultOf } from "../../ir/op.ts";
 import { countUses } from "../../ir/walk.ts";
-import { parametersNeeded, replacing } from "../backward_slice.ts";
-import { type Branch, continuesOn, copyOn, type Side } from "./branch_sides.ts";
+import { zip } from "../../support/zip.ts";
+import { copySlice, parametersNeeded, replacing } from "../backward_slice.ts";
 import { ScheduleBuilder } from "../builder.ts";
 import { carry } from "../carried.ts";
-import {
-  ChainDots,
-  operandsIn,
-  plansByDot,
-  replaceOperands,
-  type Rewritten,
-} from "./chain_dots.ts";
-import { type ChainDot, type ChainPlan, ringOf, type Rings, vectorsBeside } from "./chain_plan.ts";
-import { type EarlyWork, earlyWork } from "./early_work.ts";
+import { pick } from "../pipeline/prefetch.ts";
 import { nextPosition, type Position } from "../warp_groups/ring_position.ts";
+import { type Branch, continuesOn, type Side, takesSide } from "./branch_sides.ts";
+import type { Rewritten } from "./chain_dots.ts";
+import { phasesOf } from "./chain_phases.ts";
+import type { ChainDot, ChainPlan, Rings } from "./chain_plan.ts";
+import { earlyWork } from "./early_work.ts";
+import {
+  freeSlots,
+  type Overlap,
+  OverlappedIteration,
+  type Round,
+  startAhead,
+} from "./overlapped_iteration.ts";
 
 /** Dots with which starting them early pays; of two, rotated_chain.ts starts one an iteration earlier. */
 const LEAST_DOTS = 3;
-
-/** A chain that overlaps. */
-interface Overlap {
-  readonly plan: ChainPlan;
-  readonly rings: Rings;
-  readonly branch: Branch | undefined;
-  readonly early: EarlyWork;
-}
-
-/** What the loop carries before an iteration, its position, and that of the one before it if its sums are under way. */
-interface Round {
-  readonly state: readonly Value[];
-  readonly at: Position;
-  readonly behind: Position | undefined;
-}
 
 /** Whether the dots of a loop overlap. */
 export function overlaps(plan: ChainPlan): boolean {
   return branchesOf(plan) !== undefined && areAccumulated(plan);
 }
 
-/** Whether an iteration is apart, before the others, and waits itself for boxes from outside of the loop. */
+/** Whether what begins before the loops waits itself for boxes from outside of them: the first iteration, or its first dot. */
 export function takesFirstApart(plan: ChainPlan): boolean {
-  return plan.programs === undefined && overlaps(plan) && earlyWork(plan).dots > 0;
+  return plan.programs === undefined && overlaps(plan) && earlyWork(plan, phasesOf(plan)).dots > 0;
 }
 
 /** The loop with dots that overlap; undefined where these do not allow it. */
@@ -79,18 +75,18 @@ export function overlapChain(
   if (branches === undefined || !areAccumulated(plan)) return undefined;
   const { func, loop } = plan;
   const { body, end } = loopOf(loop);
-  const overlap: Overlap = { plan, rings, branch: branches[0], early: earlyWork(plan) };
+  const phases = phasesOf(plan);
+  const early = earlyWork(plan, phases);
+  const overlap: Overlap = { plan, rings, branch: branches[0], early, phases };
   const state = [...body.params];
-  const { inBody: at, yields, results } = carry(plan, start);
+  const { inBody, yields, results } = carry(plan, start);
   // All is made of copies, before the loop changes.
   const build = new ScheduleBuilder(func, [], loop.span);
-  let round: Round = { state, at, behind: undefined };
-  if (overlap.early.dots > 0) round = iteration(overlap, build, round, "both");
-  if (overlap.branch === undefined) round = repeat(overlap, build, round, "both");
-  else for (const side of ["plain", "other"] as const) round = repeat(overlap, build, round, side);
-  if (round.behind !== undefined) finish(overlap, build, round.behind, 0);
-  yields(round.at);
-  end.operands.splice(0, state.length, ...round.state);
+  const first = begin(overlap, build, state, inBody);
+  const last = loops(overlap, build, first);
+  const done = finish(overlap, build, last);
+  yields(done.at);
+  end.operands.splice(0, state.length, ...done.state);
   body.ops = [...build.out, end];
   return { ops: [loop], end: results };
 }
@@ -130,164 +126,104 @@ function areAccumulated({ func, loop, dots }: ChainPlan): boolean {
     );
 }
 
-/** The iterations that follow and take a side; gives the round after them. */
-function repeat(overlap: Overlap, build: ScheduleBuilder, first: Round, side: Side): Round {
-  // Sums that are under way cannot move to the registers of a loop.
-  if (first.behind !== undefined) build.effect("wait_dots", [], { pending: 0 });
-  return build.loop(
-    first,
-    (test, { state }) => continuesOn(test, overlap.plan, overlap.branch, state, side),
-    (inside, round) => iteration(overlap, inside, round, side),
-  );
+/** The loops over iterations. */
+function loops(overlap: Overlap, build: ScheduleBuilder, first: Round): Round {
+  const { branch, early } = overlap;
+  if (branch === undefined) return repeatSide(overlap, build, first, "both");
+  const sides = (inside: ScheduleBuilder, round: Round): Round =>
+    repeatSide(overlap, inside, repeatSide(overlap, inside, round, "plain"), "other");
+  // A loop around them saves what is before and after them where sides take turns. Other chains need its registers.
+  if (!early.isAhead) return sides(build, first);
+  return repeat(overlap, build, first, "both", (inside, round) => {
+    const last = sides(inside, round);
+    // Sums that are under way cannot move to the registers of another loop.
+    inside.effect("wait_dots", [], { pending: 0 });
+    return last;
+  });
 }
 
-/** An operation of an iteration, and its plan if it is a dot. */
-interface Step {
-  readonly op: Op;
-  readonly one: ChainDot | undefined;
-}
-
-interface DotStep {
-  readonly op: OpOf<"dot">;
-  readonly one: ChainDot;
-}
-
-/** One iteration; gives the round of the next one. */
-function iteration(
+/** What is before the loops: what is ahead of the first iteration, or the first one as a whole, if one begins early. */
+function begin(
   overlap: Overlap,
   build: ScheduleBuilder,
-  { state, at, behind }: Round,
-  side: Side,
+  state: readonly Value[],
+  at: Position,
 ): Round {
-  const { plan, rings, early } = overlap;
-  const { body, repeated } = loopOf(plan.loop);
-  const known = replacing(body, state);
-  const isApart = behind === undefined && early.dots > 0;
-  const dots = new ChainDots(plan, rings, at, isApart && plan.programs === undefined);
-  const steps = stepsOf(overlap, known, side, dots);
-  /** What takes the places of results of dots, in the order in which those were started; so many of them are done. */
-  const started = new Map<Value, Value>();
-  let done = 0;
-  const start = ({ op, one }: DotStep): void => {
-    started.set(resultOf(op), dots.start(build, one, operandsIn(op, started)));
-  };
-  const emit = (op: Op): void => {
-    const last = op.name === "if"
-      ? started.size - 1
-      : [...started.keys()].findLastIndex((result) => reads(op, result));
-    if (last >= done) {
-      done = last + 1;
-      build.effect("wait_dots", [], { pending: started.size - done });
-    }
-    replaceOperands(op, started);
-    build.out.push(op);
-  };
-  let left = steps.filter(({ one }) => one === undefined).map(({ op }) => op);
-  const emitFor = (value: Value): void => {
-    const needed = needs(value, left);
-    left.filter((op) => needed.has(op)).forEach(emit);
-    left = left.filter((op) => !needed.has(op));
-  };
-  const dotSteps = (isOfBoxes: boolean): DotStep[] =>
-    steps.flatMap(({ op, one }) =>
-      op.name === "dot" && one !== undefined && (one.a !== undefined) === isOfBoxes
-        ? [{ op, one }]
-        : []
-    );
-  const ofBoxes = dotSteps(true);
-  const later = dotSteps(false);
-  /** Reads what the operand of a dot needs of vectors. */
-  const readFor = (step: DotStep): void => {
-    const needed = needs(operandsOf(step.op).a, left);
-    const reads = left.filter((op) => op.name === "local_load" && needed.has(op));
-    reads.forEach(emit);
-    left = left.filter((op) => !reads.includes(op));
-  };
-  if (behind !== undefined) {
-    const first = ofBoxes.slice(0, early.dots);
-    dots.awaitVectors(build, first.map(({ one }) => one));
-    later.slice(0, early.reads).forEach(readFor);
-    first.forEach(start);
-    finish(overlap, build, behind, started.size);
-  } else if (!isApart) ofBoxes.forEach(({ one }) => dots.await(build, one));
-  ofBoxes.slice(started.size).forEach(start);
-  dots.awaitVectors(build);
-  for (const step of later) {
-    emitFor(operandsOf(step.op).a);
-    start(step);
-  }
-  left.forEach(emit);
-  if (early.dots === 0) finish(overlap, build, at, 0);
-  // The operands of all but the last are free for what the next iteration begins with.
-  else if (later.length > 1) build.effect("wait_dots", [], { pending: 1 });
-  const valueOf = (value: Value): Value => {
-    const copy = known.get(value) ?? value;
-    return started.get(copy) ?? copy;
-  };
-  return {
-    state: repeated.map(valueOf),
-    at: nextPosition(build, plan, at),
-    behind: early.dots > 0 ? at : undefined,
-  };
+  const { early } = overlap;
+  if (early.isAhead) return startAhead(overlap, build, state, at);
+  const round: Round = { state, ahead: [], at, behind: undefined };
+  return early.dots > 0 ? iterate(overlap, build, round, "both") : round;
 }
 
-/**
- * Waits for the dots of an iteration, after which so many others were started, and says that nothing reads its slots
- * any more.
- */
-function finish(
-  { plan, rings }: Overlap,
+/** What is after the loops: the last iteration, or what is under way of it. */
+function finish(overlap: Overlap, build: ScheduleBuilder, round: Round): Round {
+  const { early, plan } = overlap;
+  if (early.isAhead) {
+    const { state, ahead } = new OverlappedIteration(overlap, build, round, "both").emit();
+    const at = nextPosition(build, plan, round.at);
+    return { state, ahead, at, behind: undefined };
+  }
+  if (round.behind !== undefined) {
+    build.effect("wait_dots", [], { pending: 0 });
+    freeSlots(overlap, build, round.behind);
+  }
+  return round;
+}
+
+/** An iteration, which starts what is ahead of the next one. */
+function iterate(overlap: Overlap, build: ScheduleBuilder, round: Round, side: Side): Round {
+  const { early, plan } = overlap;
+  const at = nextPosition(build, plan, round.at);
+  const next = early.isAhead ? at : undefined;
+  const done = new OverlappedIteration(overlap, build, round, side, next).emit();
+  return { ...done, at, behind: early.dots > 0 ? round.at.slot : undefined };
+}
+
+/** The iterations that take a side, but for the last one if something is ahead of it. */
+const repeatSide = (overlap: Overlap, build: ScheduleBuilder, first: Round, side: Side): Round =>
+  repeat(
+    overlap,
+    build,
+    first,
+    side,
+    (inside, round) => iterate(overlap, inside, round, side),
+  );
+
+/** A loop over rounds, while there is an iteration for it. */
+function repeat(
+  overlap: Overlap,
   build: ScheduleBuilder,
-  { slot }: Position,
-  pending: number,
-): void {
-  build.effect("wait_dots", [], { pending });
-  for (const box of plan.boxes) {
-    const { empty } = ringOf(rings, box);
-    if (box.kind === "vector" || empty === undefined) continue;
-    const reads = vectorsBeside(plan, box).length > 0;
-    build.effect("mbarrier_arrive", [empty, slot], reads ? { reads } : {});
-  }
-}
-
-/** Whether an operation or one inside of it takes a value. */
-function reads(op: Op, value: Value): boolean {
-  return op.operands.includes(value) ||
-    op.regions.some(({ ops }) => ops.some((inner) => reads(inner, value)));
-}
-
-/** Those of the operations that a value needs. */
-function needs(value: Value, ops: readonly Op[]): ReadonlySet<Op> {
-  const needed = new Set<Op>();
-  const wanted = new Set([value]);
-  for (const op of ops.toReversed()) {
-    if (!op.results.some((result) => wanted.has(result))) continue;
-    needed.add(op);
-    addOperands(op, wanted);
-  }
-  return needed;
-}
-
-function addOperands(op: Op, wanted: Set<Value>): void {
-  for (const operand of op.operands) wanted.add(operand);
-  for (const { ops } of op.regions) for (const inner of ops) addOperands(inner, wanted);
-}
-
-/** Copies of the operations of an iteration that takes a side of the branch; vectors come from their slots. */
-function stepsOf(
-  { plan, branch }: Overlap,
-  known: Map<Value, Value>,
+  first: Round,
   side: Side,
-  dots: ChainDots,
-): Step[] {
-  const { func, loop } = plan;
-  const byDot = plansByDot(plan);
-  return loopOf(loop).body.ops.slice(0, -1).flatMap((op): Step[] => {
-    const read = dots.readVector(op);
-    if (read !== undefined) {
-      known.set(resultOf(op), resultOf(read));
-      return [{ op: read, one: undefined }];
-    }
-    return copyOn(func, op, branch, side, known).map((copy) => ({ op: copy, one: byDot.get(op) }));
-  });
+  step: (inside: ScheduleBuilder, round: Round) => Round,
+): Round {
+  // Sums that are under way cannot move to the registers of a loop.
+  if (first.behind !== undefined) build.effect("wait_dots", [], { pending: 0 });
+  return build.loop(first, (test, { state }) => continues(overlap, test, state, side), step);
+}
+
+/** Whether there is an iteration with this state, and one after it if something is ahead of that, and it takes a side. */
+function continues(
+  { plan, branch, early }: Overlap,
+  build: ScheduleBuilder,
+  state: readonly Value[],
+  side: Side,
+): Value {
+  if (!early.isAhead) return continuesOn(build, plan, branch, state, side);
+  const { test, continues: runs } = loopOf(plan.loop);
+  const isFollowed = copySlice(plan.func, test, nextState(plan, build, state), build.out)(runs);
+  if (branch === undefined || side === "both") return isFollowed;
+  return build.both(isFollowed, takesSide(build, plan, branch, state, side));
+}
+
+/** What enters the test after an iteration, as far as the test needs it. */
+function nextState(
+  { func, loop, carried }: ChainPlan,
+  build: ScheduleBuilder,
+  state: readonly Value[],
+): Map<Value, Value> {
+  const { test, body, repeated } = loopOf(loop);
+  const copy = copySlice(func, body, replacing(body, state), build.out);
+  const next = pick(repeated, carried.entering).map(copy);
+  return new Map(zip(pick(test.params, carried.entering), next));
 }

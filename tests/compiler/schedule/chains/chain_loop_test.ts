@@ -289,6 +289,36 @@ Deno.test("overlapChain() is right for every number of iterations, with and with
   }
 });
 
+Deno.test("overlapChain() starts the first dot of the next iteration before the last one of this, if it has slots", () => {
+  const names = ["several", "late", "severalBranching", "vectors", "three"];
+  const shape = { ...SHAPE, slots: 4 };
+  for (const name of sampled(names, 2)) {
+    const made = compiled(must(CHAINS[name], "chain"), shape);
+    for (const rounds of sampled([1, 2, 3, 5, 9], 2, name.length)) {
+      for (const limit of sampled([0, 1, 130, 200, 1000], 1, rounds)) {
+        check(name, shape, 64, 64 * rounds - 3, made, limit);
+      }
+    }
+  }
+});
+
+Deno.test("the emulator finds what is missing where a dot is ahead", () => {
+  const shape = { ...SHAPE, bm: 128, warps: 8, slots: 4 };
+  const made = compiled(must(CHAINS.several, "chain"), shape);
+  // In the loop: sums of the iteration before, of which one is under way; the dot that is ahead.
+  const ofSecond = /wgmma.wait_group.sync.aligned 2;/;
+  const ahead = /wgmma.wait_group.sync.aligned 1;/;
+  const mistakes: readonly Mistake[] = [
+    { title: "does not wait for the second dot", change: without(ofSecond, FORM) },
+    { title: "does not wait for the dot that is ahead", change: without(ahead, FORM) },
+  ];
+  assertFound(
+    made.ptx,
+    sampled(mistakes, 1),
+    (ptx) => check("several", shape, 128, 400, { ...made, ptx }),
+  );
+});
+
 /** Copies of runs that are no boxes. */
 const BULK = "cp.async.bulk.shared::cluster.global.mbarrier";
 
@@ -368,7 +398,8 @@ ptxasTest(
     ] as const;
     for (const [bm, bn, warps, names] of shapes) {
       for (const name of sampled<string>(names, 1, bm)) {
-        const { ptx } = compiled(must(CHAINS[name], ""), { bm, bn, warps, slots: 2 });
+        const slots = bn === 64 ? must(sampled([2, 4], 1, bm)[0], "number") : 2;
+        const { ptx } = compiled(must(CHAINS[name], ""), { bm, bn, warps, slots });
         // The forms alone.
         const forms = ptx.replaceAll(/\.visible \.entry \w+(?<!_tensor)\([^]*?\n}\n/g, "");
         assertEquals(await assemblyNotes(forms, "sm_90a"), [], `${name}, ${bm}x${bn}`);
