@@ -20,6 +20,7 @@ export {
   type PackedBlockTables,
   packedBlockTables,
 } from "./block_tables.ts";
+export { type GatheredBlockTables, gatheredBlockTables } from "./gathered_blocks.ts";
 export { DeviceBuffer } from "./memory/buffer.ts";
 export { Device, type TensorOptions, type WrapOptions } from "./device.ts";
 export type {

@@ -15,7 +15,9 @@
  * Of a launch only what its caller can compute has a polynomial. Of a program also
  *
  * - any scalar, by itself if it does not come apart: `pid / width`, an element of a table;
- * - what a loop carries and changes by the same amount in each iteration: `k -= 32` is `K - 32*iteration`, and pointers likewise.
+ * - what a loop carries and changes by the same amount in each iteration: `k -= 32` is `K - 32*iteration`, and pointers likewise;
+ * - with facts about axes, a tile in whose aligned runs elements grow by one: `*(Rows + i / 64) * 64 + i % 64` is
+ *   `lane.0 + run`, where the atom is the same within each run of 64.
  */
 import { must } from "../support/bug.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
@@ -24,16 +26,19 @@ import { constantOf as irConstant, operandsOf } from "../ir/op.ts";
 import type { ComparisonOp, TileOp } from "../ir/ops.ts";
 import { inputsOf, sourcesFirst } from "../ir/order.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
+import type { AxisFacts } from "../tile/axis.ts";
 import {
   addPoly,
   isFollowed,
   iterationAtom,
+  laneAtom,
   mapAtoms,
   mulPoly,
   paramAtom,
   type Poly,
   polyOf,
   polyOfAtom,
+  runAtom,
   scalarAtom,
   scalePoly,
   subPoly,
@@ -71,6 +76,9 @@ export interface Constraint {
   readonly op: Op;
 }
 
+/** The shortest runs of a tile that are looked at: rows after which swizzles repeat. */
+const LEAST_RUN = 8;
+
 /** What polynomials are over: what is known before a launch, or all that a program computes. */
 export type AffineScope = "launch" | "program";
 
@@ -85,8 +93,10 @@ export class AffineAnalysis {
   /** Of a program: the parameters of the regions of loops. */
   readonly #carried: ReadonlyMap<Value, Carried> | undefined;
   readonly #open = new Set<Value>();
+  readonly #axisInfo: AxisFacts | undefined;
 
-  constructor(func: Func, scope: AffineScope = "launch") {
+  constructor(func: Func, scope: AffineScope = "launch", axisInfo?: AxisFacts) {
+    this.#axisInfo = axisInfo;
     this.#params = new Set(func.params);
     if (scope === "program") this.#carried = carriedValues(func);
   }
@@ -95,7 +105,7 @@ export class AffineAnalysis {
   int(value: Value): AffineInt | undefined {
     const isKnown = (known: Value): boolean => this.#ints.has(known);
     for (const one of sourcesFirst(value, isKnown, (at) => this.#sourcesOf(at, inputsOf(at)))) {
-      this.#ints.set(one, this.#ints.get(one) ?? this.#int(one) ?? this.#scalar(one));
+      this.#ints.set(one, this.#ints.get(one) ?? this.#int(one) ?? this.#alone(one));
     }
     return this.#ints.get(value);
   }
@@ -106,12 +116,22 @@ export class AffineAnalysis {
     return carried === undefined ? inputs : [carried.from];
   }
 
-  /** A scalar of the program, by itself. */
-  #scalar(value: Value): AffineInt | undefined {
+  /** An integer of the program that does not come apart, by itself. */
+  #alone(value: Value): AffineInt | undefined {
     const { element, shape } = value.type;
-    const isScalar = this.#carried !== undefined && shape.length === 0 && !isPointer(element) &&
+    const isInt = this.#carried !== undefined && !isPointer(element) &&
       SCALARS[element].class === "int" && element !== "bool";
-    return isScalar ? exact(polyOfAtom(scalarAtom(value))) : undefined;
+    if (!isInt) return undefined;
+    return shape.length === 0 ? exact(polyOfAtom(scalarAtom(value))) : this.#inRuns(value);
+  }
+
+  /** A tile that falls into several runs. */
+  #inRuns(value: Value): AffineInt | undefined {
+    const [extent = 1, ...others] = value.type.shape;
+    if (this.#axisInfo === undefined || others.length > 0) return undefined;
+    const [length = 1] = this.#axisInfo(value).contiguity;
+    if (length < LEAST_RUN || length >= extent) return undefined;
+    return exact(addPoly(polyOfAtom(laneAtom(0)), polyOfAtom(runAtom(value, length, 0))));
   }
 
   /** The address in a pointer value. */

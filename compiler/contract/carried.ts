@@ -87,7 +87,7 @@ export function isInvariant(
 ): boolean {
   return [...poly.values()].every(({ atoms }) =>
     atoms.every((atom) =>
-      atom.kind === "scalar"
+      atom.kind === "scalar" || atom.kind === "run"
         ? !inside.has(atom.value)
         : atom.kind !== "iteration" || atom.loop !== loop
     )

@@ -30,6 +30,15 @@ export type Atom =
   }
   /** A scalar of the program that does not come apart. */
   | { readonly kind: "scalar"; readonly key: string; readonly value: Value }
+  /** By how much a tile of integers differs from the index along its axis, which is the same in each aligned run. */
+  | {
+    readonly kind: "run";
+    readonly key: string;
+    readonly value: Value;
+    /** The axis of the tile that the polynomial describes. */
+    readonly axis: number;
+    readonly length: number;
+  }
   /** Completed iterations of a loop: 0 in the first one. */
   | { readonly kind: "iteration"; readonly key: string; readonly loop: OpOf<"while"> };
 
@@ -75,6 +84,13 @@ export const scalarAtom = (value: Value): Atom => ({
   kind: "scalar",
   key: `%${value.id}`,
   value,
+});
+export const runAtom = (value: Value, length: number, axis: number): Atom => ({
+  kind: "run",
+  key: `run.${axis}.%${value.id}`,
+  value,
+  axis,
+  length,
 });
 export const iterationAtom = (loop: OpOf<"while">, number: number): Atom => ({
   kind: "iteration",
@@ -163,11 +179,11 @@ export function mapAtoms(poly: Poly, change: (atom: Atom) => Atom | undefined): 
 export function isNonNegative(poly: Poly): boolean {
   return [...poly.values()].every((term) =>
     term.coefficient > 0n &&
-    term.atoms.every((atom) =>
-      atom.kind === "param" ? atom.unsigned : atom.kind !== "opaque" && atom.kind !== "scalar"
-    )
+    term.atoms.every((atom) => atom.kind === "param" ? atom.unsigned : !ANY_SIGN.has(atom.kind))
   );
 }
+
+const ANY_SIGN: ReadonlySet<Atom["kind"]> = new Set(["opaque", "scalar", "run"]);
 
 /** As a contract expression: positive terms first, so that `M - 1` and not `-1 + M` comes out. */
 export function polyExpr(poly: Poly): ContractExpr {
@@ -199,6 +215,7 @@ function atomExpr(atom: Atom): ContractExpr {
     case "pid":
     case "lane":
     case "scalar":
+    case "run":
     case "iteration":
       return bug(`${atom.key} in a contract expression`);
   }

@@ -74,7 +74,7 @@ class Parser {
     return func;
   }
 
-  /** 'map' '(' param element axis {',' axis} [ 'box' shape 'swizzle' bytes ] ')' */
+  /** 'map' '(' param element axis {',' axis [ 'runs' length ]} [ 'box' shape 'swizzle' bytes ] ')' */
   #map(): TensorMap {
     this.#word("map");
     this.#mark("(");
@@ -85,7 +85,7 @@ class Parser {
     do {
       const [extent, stride] = [this.#expr(), this.#expr()];
       const tile = this.#skip("-") ? undefined : Number(this.#take("number").text);
-      axes.push({ extent, stride, tile });
+      axes.push({ extent, stride, tile, run: this.#run() });
     } while (this.#skip(","));
     if (this.#skip(")")) return { param, element, axes };
     this.#word("box");
@@ -95,6 +95,12 @@ class Parser {
     const swizzle = SWIZZLES.find((one) => one === bytes) ?? this.#fail("a swizzle");
     this.#mark(")");
     return { param, element, axes, copied: { box, swizzle } };
+  }
+
+  #run(): number | undefined {
+    if (this.#peek().text !== "runs") return undefined;
+    this.#word("runs");
+    return Number(this.#take("number").text);
   }
 
   #expr(): MapExpr {

@@ -3,9 +3,9 @@
  * passes them after the kernel's parameters.
  *
  * Dumps print them after the parameters, axes innermost first, each with its extent, its stride and the axis of the
- * tile along it; expressions are in prefix notation. Scheduling adds the box of a copy:
+ * tile along it, or of runs of it; expressions are in prefix notation. Scheduling adds the box of a copy:
  *
- *     map(A float16 "K" "1" 1, "(* M 2)" "lda" 0, "Z" "sz" - box [64, 128, 1] swizzle 128)
+ *     map(A float16 "K" "1" 1, "(* M 2)" "lda" 0 runs 64, "Z" "sz" - box [64, 64, 1] swizzle 128)
  */
 import type { MapElement, TensorMapPlan } from "../options.ts";
 import { bug, must } from "../support/bug.ts";
@@ -21,6 +21,8 @@ export interface TensorMapAxis {
   readonly stride: MapExpr;
   /** The axis of the tile that runs along it; undefined: a copy has one element of it. */
   readonly tile: number | undefined;
+  /** Elements of the tile that follow each other in the tensor, where it has several such runs: each has a coordinate. */
+  readonly run?: number | undefined;
 }
 
 /** What a copy moves, and how its lines lie in shared memory. */
@@ -50,9 +52,21 @@ export const SWIZZLES = [0, 32, 64, 128] as const;
 /** Most axes of a tensor map (PTX ISA 9.0, 5.5.1). */
 export const MOST_AXES = 5;
 
+/** Coordinates of a box along an axis: one, or one for each run of the tile. */
+export function coordinatesAlong({ tile, run }: TensorMapAxis, shape: readonly number[]): number {
+  return tile === undefined || run === undefined ? 1 : must(shape[tile], "extent") / run;
+}
+
+/** The lengths of the runs along the axes of a tile. */
+export function runsOfTile({ axes }: TensorMap, shape: readonly number[]): readonly number[] {
+  return shape.map((extent, axis) => axes.find(({ tile }) => tile === axis)?.run ?? extent);
+}
+
 export function spellTensorMap({ param, element, axes, copied }: TensorMap): string {
-  const list = axes.map(({ extent, stride, tile }) =>
-    `"${spellExpr(extent)}" "${spellExpr(stride)}" ${tile ?? "-"}`
+  const list = axes.map(({ extent, stride, tile, run }) =>
+    `"${spellExpr(extent)}" "${spellExpr(stride)}" ${tile ?? "-"}${
+      run === undefined ? "" : ` runs ${run}`
+    }`
   );
   const box = copied === undefined
     ? ""

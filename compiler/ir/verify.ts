@@ -17,7 +17,7 @@ import { SHARED_ACCESSES } from "./shared_access.ts";
 import { type Element, isPointer, sameElement, sameShape } from "./types.ts";
 import { argsOf, requiredKind, rowOf } from "./table.ts";
 import { operandsOf } from "./op.ts";
-import { MOST_AXES, type TensorMap, tileElement } from "./tensor_map.ts";
+import { coordinatesAlong, MOST_AXES, type TensorMap, tileElement } from "./tensor_map.ts";
 import { walkOps } from "./walk.ts";
 
 /** Throws one {@linkcode CompilerBug} that lists every violation. */
@@ -231,8 +231,11 @@ function brokenLoad({ maps }: Func, op: OpOf<"tensor_load">): string | undefined
   if (map === undefined) return "there is no such tensor map";
   const { pointer, coordinates } = operandsOf(op);
   if (pointer.name !== map.param) return "its map is of another parameter";
-  if (coordinates.length !== map.axes.length) return `has ${coordinates.length} coordinates`;
-  const rank = op.results[0]?.type.shape.length ?? 0;
+  const shape = op.results[0]?.type.shape ?? [];
+  if (coordinates.length !== coordinatesOf(map, shape)) {
+    return `has ${coordinates.length} coordinates`;
+  }
+  const rank = shape.length;
   return map.axes.filter(({ tile }) => tile !== undefined && tile < rank).length === rank
     ? undefined
     : "its map does not have each axis of the tile";
@@ -241,11 +244,15 @@ function brokenLoad({ maps }: Func, op: OpOf<"tensor_load">): string | undefined
 function brokenCopy({ maps }: Func, op: OpOf<"tensor_copy">): string | undefined {
   const map = maps[op.attrs.map];
   if (map?.copied === undefined) return "there is no such tensor map with a box";
-  const { buffer: { type: { element } }, coordinates } = operandsOf(op);
-  const fits = element === tileElement(map.element) && coordinates.length === map.axes.length &&
+  const { buffer: { type: { element, shape } }, coordinates } = operandsOf(op);
+  const fits = element === tileElement(map.element) &&
+    coordinates.length === coordinatesOf(map, shape) &&
     map.copied.box.length === map.axes.length;
   return fits ? undefined : "its map has other elements or axes";
 }
+
+const coordinatesOf = ({ axes }: TensorMap, shape: readonly number[]): number =>
+  axes.reduce((sum, axis) => sum + coordinatesAlong(axis, shape), 0);
 
 /** What is wrong by the operation's own rule. */
 function broken<N extends TileOp>(op: OpOf<N>): string | undefined {

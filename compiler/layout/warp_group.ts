@@ -167,9 +167,13 @@ const SWIZZLE_LINES = 8;
 /**
  * Where the elements of an operand lie: in panels as wide as a line, whose lines go along the axis `inner`. The chunks
  * of a line are exchanged by exclusive or with the line's number, which is the bit above 128 bytes for each width of a line:
- * bit 7 + j of a byte's offset is a line bit and chunk bit 4 + j.
+ * bit 7 + j of a byte's offset is a line bit and chunk bit 4 + j. Panels are no wider than `widest`, in elements.
  */
-export function groupLayout({ shape, element }: IrType, inner: 0 | 1): SharedLayout | undefined {
+export function groupLayout(
+  { shape, element }: IrType,
+  inner: 0 | 1,
+  widest: number = LINE_BYTES / bytesOf(element),
+): SharedLayout | undefined {
   const shifts = axisShifts(shape);
   const bitsOf = (axis: number): number[] =>
     Array.from(
@@ -178,7 +182,7 @@ export function groupLayout({ shape, element }: IrType, inner: 0 | 1): SharedLay
     );
   const [along, across] = [bitsOf(inner), bitsOf(1 - inner)];
   const chunkBits = log2(CHUNK_BYTES / bytesOf(element));
-  const lineBits = Math.min(along.length, log2(LINE_BYTES / bytesOf(element)));
+  const lineBits = Math.min(along.length, log2(widest), log2(LINE_BYTES / bytesOf(element)));
   if (lineBits <= chunkBits || across.length < log2(SWIZZLE_LINES)) return undefined;
   const columns = [...along.slice(0, lineBits), ...across, ...along.slice(lineBits)];
   const distance = log2(LINE_BYTES / CHUNK_BYTES);
@@ -202,20 +206,31 @@ export interface GroupBox {
   readonly origins: readonly (readonly number[])[];
 }
 
-/** A box is a panel of the layout, or a part of one. */
-export function groupBox({ shape, shared, element }: IrType): GroupBox {
+/** The axis that lines of a layout of {@linkcode groupLayout} go along, and their elements. */
+function linesOf({ shape, shared }: IrType): { readonly inner: number; readonly line: number } {
   const shifts = axisShifts(shape);
-  const first = must(shared?.columns[0], "buffer of an operand");
-  const inner = shape.findIndex((_, axis) => first === 1 << must(shifts[axis], "shift of an axis"));
+  const columns = must(shared, "buffer of an operand").columns;
+  const inner = shape.findIndex((_, axis) =>
+    columns[0] === 1 << must(shifts[axis], "shift of an axis")
+  );
+  const bits = log2(must(shape[inner], "extent"));
+  let lineBits = 0;
+  while (lineBits < bits && columns[lineBits] === must(columns[0], "column") << lineBits) {
+    lineBits++;
+  }
+  return { inner, line: 1 << lineBits };
+}
+
+/** A box is a panel of the layout, or a part of one: `runs` has by axis how many elements follow each other in the tensor. */
+export function groupBox(type: IrType, runs: readonly number[]): GroupBox {
+  const { shape, element } = type;
+  const { inner, line } = linesOf(type);
   const across = 1 - inner;
   const swizzle = must(
-    SWIZZLE_WIDTHS.find((bytes) =>
-      bytes === Math.min(LINE_BYTES, must(shape[inner], "extent") * bytesOf(element))
-    ),
+    SWIZZLE_WIDTHS.find((bytes) => bytes === line * bytesOf(element)),
     "width of a line",
   );
-  const line = swizzle / bytesOf(element);
-  const lines = Math.min(MOST_BOX, must(shape[across], "extent"));
+  const lines = Math.min(MOST_BOX, must(runs[across], "run"));
   const indexOf = (along: number, other: number): number[] =>
     inner === 0 ? [along, other] : [other, along];
   const origins: number[][] = [];
@@ -256,12 +271,9 @@ const SWIZZLES: ReadonlyMap<number, bigint> = new Map([[128, 1n], [64, 2n], [32,
 
 /** An operand in a layout of {@linkcode groupLayout}; `depthAxis` is the axis of its tile that is k. */
 export function groupOperand(type: IrType, depthAxis: number): GroupOperand {
-  const { shape, shared } = type;
-  const shifts = axisShifts(shape);
-  const first = must(shared?.columns[0], "buffer of an operand");
-  const inner = shape.findIndex((_, axis) => first === 1 << must(shifts[axis], "shift of an axis"));
+  const { shape } = type;
+  const { inner, line } = linesOf(type);
   const bytes = bytesOf(type.element);
-  const line = Math.min(must(shape[inner], "extent"), LINE_BYTES / bytes);
   const lineBytes = line * bytes;
   const panelBytes = must(shape[1 - inner], "extent") * lineBytes;
   const isTransposed = inner !== depthAxis;

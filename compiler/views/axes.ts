@@ -137,6 +137,7 @@ export function spell(poly: Poly): string {
 function spellAtoms(atoms: readonly Atom[]): string {
   return atoms.map((atom) => {
     if (atom.kind === "scalar") return atom.value.name ?? `%${atom.value.id}`;
+    if (atom.kind === "run") return `runs of ${atom.value.name ?? `%${atom.value.id}`}`;
     if (atom.kind === "pid") return `program ${atom.axis}`;
     return atom.kind === "iteration" ? "iteration" : atom.key;
   }).join(" * ");

@@ -26,6 +26,7 @@ import {
   polyOfAtom,
   scalePoly,
   subPoly,
+  type Term,
 } from "../contract/poly.ts";
 import type { ContractExpr } from "../contract/types.ts";
 import { loopOf } from "../ir/flow.ts";
@@ -47,6 +48,11 @@ const MAX_DEPTH = 100;
 const INT64: Limits = limitsOfType("int64");
 const within = (inner: Limits, outer: Limits): boolean =>
   inner.min >= outer.min && inner.max <= outer.max;
+
+const isOfRun = ({ atoms }: Term): boolean => atoms.some(({ kind }) => kind === "run");
+const hasRuns = (poly: Poly): boolean => [...poly.values()].some(isOfRun);
+
+type RunAtom = Extract<Atom, { kind: "run" }>;
 
 /** What a loop tests: `poly <= 0`, where `poly` grows by `by` in each iteration. */
 interface Test {
@@ -84,12 +90,25 @@ export class Bounds {
     return { min: min < 1n && this.#isPositive(poly) ? 1n : min, max };
   }
 
+  /** The limits of where the runs of an axis begin: its origin, and for each run what its tile holds there. */
+  starts(origin: Poly): Limits {
+    if (!hasRuns(origin)) return this.poly(origin);
+    const terms = [...origin];
+    const rest = this.poly(new Map(terms.filter(([, term]) => !isOfRun(term))));
+    const runs = new Map(terms.filter(([, term]) => isOfRun(term)));
+    const { min, max } = this.#sum(runs, [], ({ value }) => this.#element(value));
+    return { min: rest.min + min, max: rest.max + max };
+  }
+
   /** The limits where atoms do not depend on each other. */
-  #sum(poly: Poly, shape: readonly number[]): Limits {
+  #sum(poly: Poly, shape: readonly number[], ofRun = this.#beforeLane): Limits {
     let [min, max] = [0n, 0n];
     for (const { coefficient, atoms } of poly.values()) {
       let limits: Limits = { min: coefficient, max: coefficient };
-      for (const atom of atoms) limits = times(limits, this.#atom(atom, shape));
+      for (const atom of atoms) {
+        const one = atom.kind === "run" ? ofRun(atom) : this.#atom(atom, shape);
+        limits = times(limits, one);
+      }
       min += limits.min;
       max += limits.max;
     }
@@ -143,7 +162,23 @@ export class Bounds {
     return limits !== undefined && limits.max <= most;
   }
 
-  #atom(atom: Atom, shape: readonly number[]): Limits {
+  /** What an element of a tile of runs is more than its index. */
+  readonly #beforeLane = ({ value }: RunAtom): Limits => {
+    const { min, max } = this.#element(value);
+    return { min: min - BigInt(value.type.shape[0] ?? 1) + 1n, max };
+  };
+
+  /** The limits of the elements of a tile of runs, from its operation. */
+  #element(value: Value): Limits {
+    const { def } = value;
+    if (def?.name !== "add" && def?.name !== "convert") return this.#scalar(value);
+    const parts = def.operands.map((operand) => this.#value(operand));
+    const sum = parts.reduce((a, b) => ({ min: a.min + b.min, max: a.max + b.max }));
+    const type = typeLimits(value);
+    return within(sum, type) ? sum : type;
+  }
+
+  #atom(atom: Exclude<Atom, RunAtom>, shape: readonly number[]): Limits {
     switch (atom.kind) {
       case "lane":
         return { min: 0n, max: BigInt(shape[atom.axis] ?? 1) - 1n };
@@ -184,10 +219,11 @@ export class Bounds {
   #value(value: Value): Limits {
     const type = typeLimits(value);
     const int = this.#analysis.int(value);
-    if (int === undefined) return type;
-    const limits = this.poly(int.poly);
+    if (int === undefined) return this.#scalar(value);
+    if (hasRuns(int.poly)) return this.#element(value);
+    const limits = this.poly(int.poly, value.type.shape);
     const isExact = within(limits, type) &&
-      int.observed.every((one) => this.fits(one.poly, limitsOfType(one.type)));
+      int.observed.every((one) => this.fits(one.poly, limitsOfType(one.type), value.type.shape));
     return isExact ? limits : this.#demanded(value, int) ?? type;
   }
 
@@ -202,7 +238,7 @@ export class Bounds {
     return { min, max: type.max };
   }
 
-  /** The limits of a scalar that has no polynomial, from its operation. */
+  /** The limits of what has no polynomial, from its operation. */
   #scalar(value: Value): Limits {
     const known = this.#atoms.get(value);
     if (known !== undefined) return known;

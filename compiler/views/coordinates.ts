@@ -2,7 +2,16 @@
  * Coordinates of views as operations of the program. Each part is computed as far outside of loops as it can be; a
  * coordinate that changes with the iterations of a loop is carried by it.
  */
-import { type Atom, type Poly, polyKey, polyOf, polyOfAtom, subPoly } from "../contract/poly.ts";
+import {
+  type Atom,
+  mapAtoms,
+  type Poly,
+  polyKey,
+  polyOf,
+  polyOfAtom,
+  scalarAtom,
+  subPoly,
+} from "../contract/poly.ts";
 import { loopOf } from "../ir/flow.ts";
 import {
   type Func,
@@ -18,7 +27,9 @@ import type { BareOp } from "../ir/ops.ts";
 import { type IrType, isPointer, scalarType } from "../ir/types.ts";
 import { definedIn } from "../ir/walk.ts";
 import { bug, must } from "../support/bug.ts";
+import { Elements } from "./run_starts.ts";
 import { product, quotientOf } from "./terms.ts";
+import type { ViewAxis } from "./view.ts";
 
 const INT32: IrType = scalarType("int32");
 
@@ -35,14 +46,34 @@ export class Coordinates {
   readonly #func: Func;
   readonly #inside = new Map<Op, ReadonlySet<Value>>();
   readonly #carried = new Map<Op, Map<string, Value>>();
+  readonly #elements: Elements;
 
-  constructor(func: Func) {
+  constructor(func: Func, sites: ReadonlyMap<Op, Site>) {
     this.#func = func;
+    this.#elements = new Elements(func, sites);
   }
 
   /** The value of a polynomial at an operation; int32, modulo 2^32. */
   at(site: Site, poly: Poly): Value {
     return this.#at(site, poly, site.loops.length);
+  }
+
+  /** The coordinates of an axis of a tile: of its first element, or of the first one of each of its runs. */
+  ofAxis(site: Site, { origin, tile, run }: ViewAxis, shape: readonly number[]): readonly Value[] {
+    if (run === undefined || tile === undefined) return [this.at(site, origin)];
+    const starts = Array.from({ length: must(shape[tile], "extent") / run }, (_, i) => i * run)
+      .map((start) => this.#startingAt(origin, start));
+    // Elements may be in loops.
+    this.#inside.clear();
+    return starts.map((start) => this.at(site, start));
+  }
+
+  /** The origin of a run: what its tile holds there takes the place of what that is more than the index. */
+  #startingAt(origin: Poly, index: number): Poly {
+    return mapAtoms(
+      origin,
+      (atom) => atom.kind === "run" ? scalarAtom(this.#elements.at(atom.value, index)) : atom,
+    );
   }
 
   #at(site: Site, poly: Poly, depth: number): Value {
@@ -139,6 +170,7 @@ export class Coordinates {
       case "iteration": // of an outer loop
         return this.#at(site, product(polyOf(1), [atom]), depth);
       case "lane":
+      case "run":
         return bug("a lane in a coordinate");
     }
   }

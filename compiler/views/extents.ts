@@ -68,7 +68,7 @@ export function extentsOf(
 /** Whether all lanes of a program agree about it, in all iterations of its loops. */
 function isOfProgram(poly: Poly): boolean {
   return [...poly.values()].every(({ atoms }) =>
-    atoms.every(({ kind }) => kind !== "lane" && kind !== "iteration")
+    atoms.every(({ kind }) => kind !== "lane" && kind !== "run" && kind !== "iteration")
   );
 }
 

@@ -20,6 +20,7 @@ import { type BoundedRun, demandFit } from "./exactness.ts";
 import { extentOfLoop, extentsOf, smallest } from "./extents.ts";
 import { NoView, noView } from "./no_view.ts";
 import { extentOfEnd, isWithinRagged, onlyEnd, raggedAxes } from "./ragged.ts";
+import { runsOf } from "./run_starts.ts";
 import type { TensorView, ViewAxis } from "./view.ts";
 
 /** What is known of a function, for all of its loads. */
@@ -32,6 +33,8 @@ export interface Known {
 
 /** Bytes that the address of a box must be a multiple of (PTX ISA 9.0, 5.5.3.1). */
 const ALIGN = 16;
+/** The shortest line of a swizzled box (PTX ISA 9.0, 5.5.3). */
+const LEAST_LINE = 32;
 /** The largest coordinate and extent: int32. */
 const MOST = (1n << 31n) - 1n;
 
@@ -77,7 +80,13 @@ export function viewOf(load: OpOf<"load">, known: Known): TensorView {
 
 /** A run as axes of a tensor map. */
 function axesOf({ stride, extent, end, tile, origin }: BoundedRun): readonly ViewAxis[] {
-  const axis = { stride: polyExpr(stride), extent: extent ?? constant(MOST), tile, origin };
+  const axis: ViewAxis = {
+    stride: polyExpr(stride),
+    extent: extent ?? constant(MOST),
+    tile,
+    origin,
+    ...runsOf(origin, tile),
+  };
   return end === undefined ? [axis] : raggedAxes(axis, end);
 }
 
@@ -109,7 +118,7 @@ function boundedAxes(
   });
   for (const { origin, end, tile } of axes) {
     if (!isComputable(origin)) noView(`\`${spell(origin)}\` does not change by a constant step`);
-    const { min, max } = bounds.poly(origin);
+    const { min, max } = bounds.starts(origin);
     const span = BigInt(tile === undefined ? 1 : shape[tile] ?? 1);
     if (min < 0n) noView(`\`${spell(origin)}\` may be negative`);
     const isSmall = end === undefined ? max + span <= MOST : isWithinRagged(max + span);
@@ -122,6 +131,8 @@ function boundedAxes(
   if (inner !== undefined && multipleOf(inner.origin, known) * bytes < ALIGN) {
     noView(`\`${spell(inner.origin)}\` is not known to be a multiple of ${ALIGN / bytes} elements`);
   }
+  const { run } = inner === undefined ? {} : runsOf(inner.origin, inner.tile);
+  if (run !== undefined && run * bytes < LEAST_LINE) noView(`its runs have ${run} elements`);
   return axes;
 }
 
@@ -165,7 +176,9 @@ function multipleOf(poly: Poly, { func, axisInfo }: Known): number {
   for (const { coefficient, atoms } of poly.values()) {
     let multiple = powerOfTwoIn(Number(coefficient < 0n ? -coefficient : coefficient));
     for (const atom of atoms) {
-      if (atom.kind === "scalar") multiple *= axisInfo(atom.value).divisibility[0] ?? 1;
+      if (atom.kind === "scalar" || atom.kind === "run") {
+        multiple *= axisInfo(atom.value).divisibility[0] ?? 1;
+      }
       if (atom.kind === "param") {
         const index = func.params.findIndex(({ name }) => name === atom.name);
         multiple *= powerOfTwoIn(func.paramFacts[index]?.multipleof ?? 1);

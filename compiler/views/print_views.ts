@@ -20,8 +20,10 @@ export function printViews(loads: readonly FoundLoad[]): string {
 }
 
 function spellView({ param, element, axes, when }: TensorView): string {
-  const lines = axes.map(({ stride, extent, tile, origin }) => {
-    const along = tile === undefined ? "one element" : `axis ${tile} of the tile`;
+  const lines = axes.map(({ stride, extent, tile, origin, run }) => {
+    const along = tile === undefined
+      ? "one element"
+      : `axis ${tile} of the tile${run === undefined ? "" : `, ${run} elements at a time,`}`;
     return `  extent ${printExpr(extent)}, stride ${printExpr(stride)}: ${along} from ${
       spell(origin)
     } on\n`;

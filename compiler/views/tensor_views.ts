@@ -149,8 +149,8 @@ function loadOf(value: Value): OpOf<"load"> | undefined {
 }
 
 function rewrite(func: Func, boxes: readonly Boxed[]): void {
-  const coordinates = new Coordinates(func);
   const sites = sitesOf(func);
+  const coordinates = new Coordinates(func, sites);
   const maps = new Map<string, number>();
   const list: TensorMap[] = [...func.maps];
   const replaced = new Map<Value, Value>();
@@ -160,13 +160,13 @@ function rewrite(func: Func, boxes: readonly Boxed[]): void {
       param: must(view.param.name, "name of a parameter"),
       // What only dots in mode tf32 use: others have no boxes.
       element: view.element === "float32" ? "tfloat32" : view.element,
-      axes: view.axes.map(({ extent, stride, tile }) => ({ extent, stride, tile })),
+      axes: view.axes.map(({ extent, stride, tile, run }) => ({ extent, stride, tile, run })),
     };
     const key = `${spellTensorMap(map)} ${type.shape.join()}`;
     const index = maps.get(key) ?? list.push(map) - 1;
     maps.set(key, index);
     const site = must(sites.get(load), "site of a load");
-    const origins = view.axes.map(({ origin }) => coordinates.at(site, origin));
+    const origins = view.axes.flatMap((axis) => coordinates.ofAxis(site, axis, type.shape));
     const operands = [view.param, ...origins];
     const made = newOp(func, "tensor_load", operands, [type], load.span, { map: index });
     if (name !== undefined) resultOf(made).name = name;

@@ -7,11 +7,17 @@ microseconds, and TFLOP/s of the blocks there are.
 Square matrices, half; at each density random blocks of the sparse matrix are there. `dense` multiplies everything
 (cuBLAS); `dense/…` is how many times faster leaving blocks out is, `packed` are the kernels on groups. Results are compared with it before timing.
 """
+import json
+import pathlib
+import subprocess
+
 import torch
 
 from support import Kernels, Table, device_line, interleaved, options
 
 SIZE = 4096
+# Elements of groups of a result, as in the kernel's text.
+RESULT = 128, 128
 DENSITIES = (1.0, 0.5, 0.25, 0.1, 0.05)
 
 
@@ -36,6 +42,18 @@ def packed(mask, high, wide):
     groups = numbers.view(down, high, across, wide).permute(0, 2, 1, 3)
     there = (groups >= 0).flatten(2).any(2)
     return *tables(there)[:5], groups[there].contiguous(), groups.transpose(0, 1)[there.t()].contiguous()
+
+
+def gathered(mask, high, wide):
+    """What gatheredBlockTables() of the run time gives, as tensors."""
+    module = (pathlib.Path(__file__).resolve().parents[2] / "ffi/gathered_blocks.ts").as_uri()
+    script = f"""import {{ gatheredBlockTables }} from {json.dumps(module)};
+        const call = JSON.parse(await new Response(Deno.stdin.readable).text());
+        const {{ rows, columns, blocks }} = gatheredBlockTables(...call);
+        console.log(JSON.stringify([rows, columns, blocks].map((table) => [...table])));"""
+    call = json.dumps([mask.flatten().tolist(), *mask.shape, high, wide])
+    made = subprocess.run(["deno", "eval", script], input=call, stdout=subprocess.PIPE, text=True, check=True)
+    return [torch.tensor(table, device=mask.device, dtype=torch.int32) for table in json.loads(made.stdout)]
 
 
 def near(actual, expected, what):
@@ -71,9 +89,11 @@ def main():
                 "dsd": (values, row_ends, columns, b, c, 1, side + 1, n, n, count, batch, step, n, step, n),
                 "dds": (a, values, column_ends, down_rows, numbers, c, 1, n, side + 1, n, count, step, n, batch, step, n),
             }
-            out, left, right = (packed(mask, h // block, w // block) for h, w in ((128, 256), (128, 64), (64, 128)))
+            high, across = (extent // block for extent in RESULT)
+            out = gathered(mask, high, across)
+            left, right = (packed(mask, h // block, w // block) for h, w in ((128, 64), (64, 128)))
             packs = {
-                "sdd": (a, b, *out[:2], out[5], made, 1, n, n, n, count, block, out[0].numel(), step, n, step, n, batch),
+                "sdd": (a, b, *out, made, 1, n, n, n, count, block, out[0].numel() // high, step, n, step, n, batch),
                 "dsd": (values, left[2], left[1], left[5], b, c, 1, n, n, n, count, left[0].numel(), batch, step, n, step, n),
                 "dds": (a, values, *right[3:5], right[6], c, 1, n, n, n, count, right[0].numel(), step, n, batch, step, n),
             }

@@ -3,6 +3,7 @@
  */
 import type { Func, OpOf, Region, Value } from "../../ir/func.ts";
 import { operandsOf, regionsOf } from "../../ir/op.ts";
+import { coordinatesAlong, runsOfTile } from "../../ir/tensor_map.ts";
 import { bytesOf } from "../../ir/types.ts";
 import { walkOps } from "../../ir/walk.ts";
 import { GROUP_WARPS, groupBox } from "../../layout/warp_group.ts";
@@ -200,16 +201,22 @@ export function lowerBulkCopy(cx: LowerContext, op: OpOf<"bulk_copy">): void {
 export function lowerTensorCopy(cx: LowerContext, op: OpOf<"tensor_copy">): void {
   const e = cx.emitter;
   const { buffer, barriers, slot, coordinates } = operandsOf(op);
-  const { axes } = mapOf(cx, op.attrs.map);
+  const tensor = mapOf(cx, op.attrs.map);
+  const { axes } = tensor;
   const map = mapAt(cx, op.attrs.map);
   const start = slotAddress(cx, buffer, slot);
   const barrier = e.address(slotAddress(cx, barriers, slot));
-  const { extents, origins } = groupBox(buffer.type);
+  const { shape } = buffer.type;
+  const { extents, origins } = groupBox(buffer.type, runsOfTile(tensor, shape));
+  let next = 0;
+  const starts = axes.map((axis) => coordinates.slice(next, next += coordinatesAlong(axis, shape)));
   const bytes = extents.reduce((product, extent) => product * extent, 1) *
     bytesOf(buffer.type.element);
   origins.forEach((origin, i) => {
-    const at = zip(coordinates, axes).map(([coordinate, { tile }]) => {
-      const step = tile === undefined ? 0 : ofAxis(origin, tile);
+    const at = zip(axes, starts).map(([{ tile, run = Infinity }, some]) => {
+      const first = tile === undefined ? 0 : ofAxis(origin, tile);
+      const coordinate = must(some[Math.floor(first / run)], "coordinate");
+      const step = first % run;
       return e.inRegister(e.add("b32", scalar(cx, coordinate), int(step)), "b32");
     });
     e.emit(

@@ -20,7 +20,7 @@
 import { loopOf } from "../../ir/flow.ts";
 import type { Func, Op, OpOf, Value } from "../../ir/func.ts";
 import { madeBy, resultOf } from "../../ir/op.ts";
-import type { Box } from "../../ir/tensor_map.ts";
+import { type Box, runsOfTile } from "../../ir/tensor_map.ts";
 import { groupBox, groupLayout, isApart } from "../../layout/warp_group.ts";
 import { ofAxis } from "../../linear/linear.ts";
 import type { SharedLayout } from "../../linear/shared_layout.ts";
@@ -83,14 +83,16 @@ export interface BoxedSlot {
 
 export function boxedSlot({ maps }: Func, load: OpOf<"tensor_load">): BoxedSlot | undefined {
   const { element, shape } = resultOf(load).type;
-  const { axes, element: copied } = must(maps[load.attrs.map], "tensor map");
+  const map = must(maps[load.attrs.map], "tensor map");
+  const { axes, element: copied } = map;
   const inner = axes[0]?.tile;
   if (shape.length !== 2 || (inner !== 0 && inner !== 1)) return undefined;
   // The instruction would truncate elements that were not rounded.
   if (element === "float32" && copied !== "tfloat32") return undefined;
-  const shared = groupLayout({ element, shape }, inner);
+  const runs = runsOfTile(map, shape);
+  const shared = groupLayout({ element, shape }, inner, runs[inner]);
   if (shared === undefined) return undefined;
-  const { extents, swizzle } = groupBox({ element, shape, shared });
+  const { extents, swizzle } = groupBox({ element, shape, shared }, runs);
   const box = axes.map(({ tile }) => tile === undefined ? 1 : ofAxis(extents, tile));
   return { shared, copied: { box, swizzle } };
 }

@@ -15,7 +15,8 @@
  *     }
  *
  * So the first slots of a program are filled while the results of the one before are stored. Every program has as many
- * iterations, so none in which the cursor stops has none.
+ * iterations, so none in which the cursor stops has none. Tables that say where a program's boxes are get read when the cursor
+ * comes to it: no program may write what another one reads, and its own stores come after its loop.
  */
 import { loopOf } from "../../ir/flow.ts";
 import type { Op, OpOf, Region, Value } from "../../ir/func.ts";
@@ -54,7 +55,7 @@ export function planPrograms(
   addOuter(test, tested, program, outer);
   addOuter(body, used, program, outer);
   const entering = pick(initial, carried.entering);
-  if (parametersNeeded(program, [...outer, ...entering], false) === undefined) return undefined;
+  if (parametersNeeded(program, [...outer, ...entering], true) === undefined) return undefined;
   return isCountFixed(loop, program) ? { programs, outer: [...outer] } : undefined;
 }
 
@@ -143,7 +144,7 @@ function enter(
 ): Cursor {
   const { test, body, continues } = loopOf(programs);
   const runs = copySlice(func, test, replacing(test, program), build.out)(continues);
-  const copy = copySlice(func, body, replacing(body, program), build.out);
+  const copy = copySlice(func, body, replacing(body, program), build.out, runs);
   const state = pick(loopOf(loop).initial, carried.entering).map(copy);
   return { program, runs, state, outer: outer.map(copy) };
 }

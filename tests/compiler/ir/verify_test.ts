@@ -296,6 +296,12 @@ const MAPPED: readonly (readonly [rule: string, maps: string, load: string, says
     "has 1 coordinates",
   ],
   [
+    "one coordinate for two runs",
+    'map(p float32 "n" "1" 0 runs 2)',
+    "%1: float32[4] = tensor_load %p, %n {map = 0}",
+    "has 1 coordinates",
+  ],
+  [
     "a coordinate of 64 bits",
     'map(p float32 "n" "1" 0)',
     "%1: float32[4] = tensor_load %p, %l {map = 0}",

@@ -12,12 +12,13 @@ const anyOperand = fc.record({
   depthAxis: fc.constantFrom<0 | 1>(0, 1),
   part: fc.nat(),
   step: fc.nat(),
+  widest: fc.constantFrom(16, 32, 64),
 });
 
 Deno.test("groupOperand() names by a descriptor the bytes where groupLayout() puts the elements", () => {
-  fc.assert(fc.property(anyOperand, ({ rows, columns, inner, depthAxis, part, step }) => {
+  fc.assert(fc.property(anyOperand, ({ rows, columns, inner, depthAxis, part, step, widest }) => {
     const shape = inner === 1 ? [rows, columns] : [columns, rows];
-    const shared = groupLayout({ element: "float16", shape }, inner);
+    const shared = groupLayout({ element: "float16", shape }, inner, widest);
     // The inner axis has at least the 16 elements of the narrowest swizzle, the other one its eight lines.
     assert(shared !== undefined);
     const depth = must(shape[depthAxis], "k");

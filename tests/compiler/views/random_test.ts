@@ -47,12 +47,19 @@ function randomProduct(): string {
   const maskA = masks("r[:, newaxis] < M", `d[newaxis, :] < ${loop.left}`);
   const maskB = masks("c[newaxis, :] < N", `d[:, newaxis] < ${loop.left}`);
   const shift = pick(["", "64 * first + ", "first + "]);
+  const run = pick([0, 8, 32]);
+  const rows = run === 0
+    ? "i * 64 + 0 ... 64"
+    : `clamp(*(T + i * ${64 / run} + part) * ${run}, 0, M) + within`;
   const pointerA = `A + ${shift}r[:, newaxis] * ${ra} + ${at}[newaxis, :] * ${ca}`;
   const pointerB = `B + ${at}[:, newaxis] * ${rb} + c[newaxis, :] * ${cb}`;
   return `#pragma tri config; num_warps=4
-__global__ void k(${type} *A __noalias, ${type} *B __noalias, float *C __noalias, int M, int N, int K, int lda, int ldb, int first) {
+__global__ void k(${type} *A __noalias, ${type} *B __noalias, float *C __noalias, int *T __noalias, int M, int N, int K, int lda, int ldb, int first) {
   ${programs}
-  int r[64] = i * 64 + 0 ... 64;
+  unsigned lane[64] = (unsigned[64])(0 ... 64);
+  int part[64] = (int[64])(lane / ${run || 64});
+  int within[64] = (int[64])(lane % ${run || 64});
+  int r[64] = ${rows};
   int c[64] = j * 64 + 0 ... 64;
   int d[16] = 0 ... 16;
   int begin = min(first, (K + 15) / 16) * 16;
@@ -86,16 +93,22 @@ function stored(
   programId: readonly number[],
 ): unknown {
   const memory = new Everywhere();
-  const addresses: Readonly<Record<string, bigint>> = { A: 1n << 40n, B: 1n << 42n, C: 1n << 44n };
+  const addresses: Readonly<Record<string, bigint>> = {
+    A: 1n << 40n,
+    B: 1n << 42n,
+    C: 1n << 44n,
+    T: 1n << 46n,
+  };
   const values = func.params.map(({ name = "" }) => addresses[name] ?? BigInt(args[name] ?? 0));
   runFunc(func, values, { memory, programId, rounds: 100 });
   return [...memory].sort(([a], [b]) => a < b ? -1 : 1);
 }
 
+/** Loads of operands; those of tables have one axis or none. */
 function loadsOf({ body }: Func): number {
   let count = 0;
-  walkOps(body, ({ name }) => {
-    if (name === "load") count++;
+  walkOps(body, ({ name, results }) => {
+    if (name === "load" && results[0]?.type.shape.length === 2) count++;
   });
   return count;
 }

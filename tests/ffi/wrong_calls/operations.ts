@@ -418,6 +418,14 @@ export function operationsOf(
         ...[a(1, isInteger(1)), a(2, isInteger(1))],
       ],
     },
+    {
+      name: "gatheredBlockTables",
+      run: (...args) => Reflect.apply(runtime.gatheredBlockTables, undefined, args),
+      positional: [
+        ...[a([1, 0, 1, 1, 0, 0], isArrayLike), a(2, isInteger(0)), a(3, isInteger(0))],
+        ...[a(1, isInteger(1)), a(2, isInteger(1))],
+      ],
+    },
     { ...pure("canAccessPeer"), positional: [a(device, is(device)), a(device, is(device))] },
     { ...pure("viewPeer"), positional: [a(device, is(device)), a(x, tensors)] },
     // The emulator shares memory with no other process.

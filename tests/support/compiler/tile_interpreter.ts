@@ -42,6 +42,7 @@ interface Tensor {
     readonly extent: bigint;
     readonly stride: bigint;
     readonly tile: number | undefined;
+    readonly run: number | undefined;
   }[];
 }
 
@@ -54,10 +55,11 @@ export function runFunc(func: Func, args: readonly ScalarValue[], machine: Machi
     param: (name: string): bigint => BigInt(must(numbers.get(name), "argument")),
   };
   const tensors = func.maps.map(({ element, axes }): Tensor => ({
-    axes: axes.map(({ extent, stride, tile }) => ({
+    axes: axes.map(({ extent, stride, tile, run }) => ({
       extent: evaluate(extent, names),
       stride: evaluate(stride, names) * BigInt(bytesOf(tileElement(element))),
       tile,
+      run,
     })),
   }));
   runRegion(func.body, env, { machine, tensors });
@@ -186,13 +188,18 @@ function runOp(op: Op, operands: readonly Tile[], env: Env, running: Running): r
     case "tensor_load": {
       const { axes } = must(tensors[op.attrs.map], "tensor map");
       const base = BigInt(at(a, 0));
-      const origin = operands.slice(1).map((tile) => BigInt(at(tile, 0)));
+      const origins = operands.slice(1).map((tile) => BigInt(at(tile, 0)));
       return each((i) => {
         const lanes = unflatten(i, type.shape);
         let address = base;
-        for (const [axis, { extent, stride, tile }] of axes.entries()) {
-          const coordinate = (origin[axis] ?? 0n) +
-            BigInt(tile === undefined ? 0 : lanes[tile] ?? 0);
+        let next = 0;
+        for (const { extent, stride, tile, run } of axes) {
+          const span = tile === undefined ? 1 : must(type.shape[tile], "extent");
+          const lane = tile === undefined ? 0 : lanes[tile] ?? 0;
+          const length = run ?? span;
+          const origin = must(origins[next + Math.floor(lane / length)], "coordinate");
+          next += span / length;
+          const coordinate = origin + BigInt(lane % length);
           if (coordinate < 0n || coordinate >= extent) return zeroOf(type.element);
           address += coordinate * stride;
         }

@@ -1,6 +1,11 @@
 /** Products of groups of blocks against double precision, on any device. */
 import { ddsPacked, dsdPacked, sddPacked } from "../../../generated/block_sparse_packed.ts";
-import { type Device, packedBlockTables, type Tensor } from "../../../ffi/mod.ts";
+import {
+  type Device,
+  gatheredBlockTables,
+  packedBlockTables,
+  type Tensor,
+} from "../../../ffi/mod.ts";
 import { type BlockCase, BlockOperands } from "./block_sparse.ts";
 
 /** Element types of the kernels. */
@@ -11,7 +16,7 @@ type PackedCase = BlockCase<typeof PACKED_TYPES[number]>;
 /** Elements of groups: down and across. */
 const LEFT = [128, 64] as const;
 const RIGHT = [64, 128] as const;
-const RESULT = [128, 256] as const;
+const RESULT = [128, 128] as const;
 
 /** Runs all three kernels and compares every element. */
 export function checkPackedProducts(device: Device, test: PackedCase): void {
@@ -44,12 +49,15 @@ export function checkPackedProducts(device: Device, test: PackedCase): void {
   });
   at.compare("dds_packed", d, a, at.sparse);
 
-  const result = pack(RESULT);
+  const [high, across] = [RESULT[0] / size, RESULT[1] / size];
+  const result = gatheredBlockTables(at.mask, blockRows, blockColumns, high, across);
   const [tall, wide] = [at.dense(rows, free), at.dense(free, columns)];
-  using resultBlocks = result.blocksOf(result.tables.blocks);
+  using resultRows = device.tensor(result.rows, [result.count, high]);
+  using resultColumns = device.tensor(result.columns, [result.count, across]);
+  using resultBlocks = device.tensor(result.blocks, [result.count, high, across]);
   const out = at.poisonedBlocks(at.blocks.shape[1]);
-  const places = [at.table(result.tables.rows), at.table(result.tables.columns)] as const;
-  sddPacked(at.upload(tall), at.upload(wide), ...places, resultBlocks, { out });
+  const places = [resultRows, resultColumns, resultBlocks] as const;
+  sddPacked(at.upload(tall), at.upload(wide), ...places, { out });
   at.compare("sdd_packed", out, tall, wide, true);
 }
 
