@@ -1,7 +1,8 @@
 /**
  * Look-up tables for kernels that make the blocks of a sparse matrix in groups whose rows and columns lie anywhere. What a group
  * lacks is computed in vain, so groups are chosen one after the other such that each has as many blocks as can be: of the block
- * row with the most blocks left, the rows that share most of them, and the columns that most of these rows have.
+ * row with the most blocks left, the rows that share most of them, and the columns that most of these rows have. Where several
+ * are as good, those come first that have fewer blocks left, so that few remain of which no full group can be made.
  */
 import { expectInteger } from "./arguments/numbers.ts";
 import { blockTables } from "./block_tables.ts";
@@ -47,14 +48,12 @@ export function gatheredBlockTables(
   tables.rows.forEach((row, block) =>
     numbers.set(row * blockColumns + (tables.columns[block] ?? 0), block)
   );
-  const left = tables.rowOffsets.slice(0, -1).map((start, row) =>
-    (tables.rowOffsets[row + 1] ?? start) - start
-  );
+  const left = { rows: countsOf(tables.rowOffsets), columns: countsOf(tables.columnOffsets) };
   const masks = rowMasks(tables.rows, tables.columns, blockRows, blockColumns);
   const [rows, columns, blocks]: [number[], number[], number[]] = [[], [], []];
   while (numbers.size > 0) {
-    const chosen = chooseRows(masks, left, high, wide);
-    const across = chooseColumns(chosen.levels, wide);
+    const chosen = chooseRows(masks, left.rows, high, wide);
+    const across = chooseColumns(chosen.levels, left.columns, wide);
     for (let i = 0; i < high; i++) {
       const row = chosen.rows[i] ?? chosen.rows[0] ?? 0;
       rows.push(row);
@@ -64,7 +63,8 @@ export function gatheredBlockTables(
         const at = row * blockColumns + column;
         blocks.push(numbers.get(at) ?? NONE);
         if (!numbers.delete(at)) continue;
-        left[row] = (left[row] ?? 0) - 1;
+        left.rows[row] = (left.rows[row] ?? 0) - 1;
+        left.columns[column] = (left.columns[column] ?? 0) - 1;
         const words = masks[row];
         const word = Math.floor(column / WORD);
         if (words !== undefined) words[word] = (words[word] ?? 0) & ~(1 << column % WORD);
@@ -78,6 +78,10 @@ export function gatheredBlockTables(
     blocks: Int32Array.from(blocks),
   };
 }
+
+/** How many blocks each row or column has. */
+const countsOf = (offsets: Int32Array): Int32Array =>
+  offsets.slice(1).map((end, at) => end - (offsets[at] ?? end));
 
 /** The columns of each row's blocks, a bit for each. */
 function rowMasks(
@@ -116,15 +120,18 @@ function chooseRows(
   left.forEach((count, row) => {
     if (count > (left[seed] ?? 0)) seed = row;
   });
+  const others = candidates(left, seed);
   const rows = [seed];
   const levels: Uint32Array[] = [Uint32Array.from(masks[seed] ?? [])];
   while (rows.length < high) {
+    const before = levels.map((level) => level.reduce((sum, word) => sum + bitsIn(word), 0));
     let [best, most] = [-1, 0];
-    masks.forEach((mask, row) => {
-      if (left[row] === 0 || rows.includes(row)) return;
-      const value = gain(levels, mask, wide);
+    for (const row of others) {
+      const mask = masks[row];
+      if (mask === undefined || rows.includes(row)) continue;
+      const value = gain(levels, before, mask, wide);
       if (value > most) [best, most] = [row, value];
-    });
+    }
     const mask = masks[best];
     if (mask === undefined) break;
     rows.push(best);
@@ -133,19 +140,39 @@ function chooseRows(
   return { rows, levels };
 }
 
+/** Rows that are compared for a place in a group: with more, groups are little better, and take longer to find. */
+const CANDIDATES = 256;
+
+/** Other rows with blocks left, or as many of them as are compared; those with fewer first. */
+function candidates(left: Int32Array, seed: number): readonly number[] {
+  const rows: number[] = [];
+  left.forEach((count, row) => {
+    if (count > 0 && row !== seed) rows.push(row);
+  });
+  const step = Math.ceil(rows.length / CANDIDATES);
+  return rows.sort((a, b) => (left[a] ?? 0) - (left[b] ?? 0)).filter((_, i) => i % step === 0);
+}
+
 /** What a further row adds to a group: first blocks in its columns, then blocks that later groups of these rows can have. */
-function gain(levels: readonly Uint32Array[], mask: Uint32Array, wide: number): number {
+function gain(
+  levels: readonly Uint32Array[],
+  before: readonly number[],
+  mask: Uint32Array,
+  wide: number,
+): number {
   let [inGroup, shared] = [0, 0];
   for (let level = 0; level <= levels.length; level++) {
+    const count = before[level] ?? 0;
+    const isLast = level === levels.length;
+    // A level that fills the group's columns gains nothing.
+    if (count >= wide && !isLast) continue;
     const [above, here] = [levels[level - 1], levels[level]];
-    let [before, added] = [0, 0];
+    let added = 0;
     for (let word = 0; word < mask.length; word++) {
-      const there = here?.[word] ?? 0;
-      before += bitsIn(there);
-      added += bitsIn((mask[word] ?? 0) & (above?.[word] ?? ~0) & ~there);
+      added += bitsIn((mask[word] ?? 0) & (above?.[word] ?? ~0) & ~(here?.[word] ?? 0));
     }
-    inGroup += Math.min(wide, before + added) - Math.min(wide, before);
-    if (level === levels.length) shared = added;
+    inGroup += Math.min(wide, count + added) - count;
+    if (isLast) shared = added;
   }
   return inGroup * SHARED + shared;
 }
@@ -165,14 +192,21 @@ function addRow(levels: Uint32Array[], mask: Uint32Array): void {
 }
 
 /** The columns that most of the rows have. */
-function chooseColumns(levels: readonly Uint32Array[], wide: number): readonly number[] {
+function chooseColumns(
+  levels: readonly Uint32Array[],
+  left: Int32Array,
+  wide: number,
+): readonly number[] {
   const columns = new Set<number>();
   for (const level of [...levels].reverse()) {
+    const here: number[] = [];
     level.forEach((bits, word) => {
-      for (let rest = bits; rest !== 0 && columns.size < wide; rest &= rest - 1) {
-        columns.add(word * WORD + 31 - Math.clz32(rest & -rest));
+      for (let rest = bits; rest !== 0; rest &= rest - 1) {
+        here.push(word * WORD + 31 - Math.clz32(rest & -rest));
       }
     });
+    here.sort((a, b) => (left[a] ?? 0) - (left[b] ?? 0));
+    for (const column of here) if (columns.size < wide) columns.add(column);
   }
   return [...columns];
 }
