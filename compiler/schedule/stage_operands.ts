@@ -110,7 +110,8 @@ function pipelineLoops(
     if (chain !== undefined) {
       state.isReversed ||= programs === undefined && growsWithProgram(chain.loop);
       const buffers = addChainBuffers(state, chain);
-      const isApart = staysApart(state);
+      // In a loop over programs there is room for it (loop_programs.ts), since copies run on.
+      const isApart = programs !== undefined || staysApart(state);
       state.isExclusive ||= isApart;
       const { before, ops } = rewriteChain(chain, buffers, !isApart);
       if (programs === undefined) out.push(...before);

@@ -20,7 +20,7 @@ import {
   type TensorBox,
   vectorsBeside,
 } from "./chain_plan.ts";
-import { copyOfIteration, firstIteration, pick } from "../pipeline/prefetch.ts";
+import { copyOfIteration, type Iteration, pick } from "../pipeline/prefetch.ts";
 import {
   lastPosition,
   nextPosition,
@@ -34,11 +34,12 @@ export function produceBoxes(plan: ChainPlan, rings: Rings, build: ScheduleBuild
   const zero = build.int(0);
   const start: Position = { slot: zero, parity: zero };
   const outside = boxes.filter((box) => box.kind === "tensor").filter(({ isRing }) => !isRing);
+  const isAhead = (programs === undefined || plan.guarded.length > 0) && readsTables(plan);
+  const produce = isAhead ? produceAhead : produceIterations;
   if (programs === undefined) {
     for (const box of outside) copyBox(plan, rings, build, box, zero, (value) => value);
-    if (readsTables(plan)) return produceAhead(plan, rings, build);
     const initial = pick(loopOf(loop).initial, carried.entering);
-    produceIterations(plan, rings, build, initial, start, new Map());
+    produce(plan, rings, build, initial, start, new Map());
     return;
   }
   const around: CopiedLoop = {
@@ -52,7 +53,7 @@ export function produceBoxes(plan: ChainPlan, rings: Rings, build: ScheduleBuild
     for (const box of outside) refillBox(plan, rings, inside, box, at, copyOf);
     const known = new Map(programs.outer.map((value) => [value, copyOf(value)]));
     const initial = pick(loopOf(loop).initial, carried.entering).map(copyOf);
-    const end = produceIterations(plan, rings, inside, initial, lastPosition(values), known);
+    const end = produce(plan, rings, inside, initial, lastPosition(values), known);
     return [nextTurn(inside, turn), ...positionValues(end)];
   });
 }
@@ -122,15 +123,24 @@ function readsTables({ loop, boxes }: ChainPlan): boolean {
   return parametersNeeded(loopOf(loop).body, from, false) === undefined;
 }
 
-/** The copies of all iterations, where each is read from tables an iteration early: copies need not wait for those. */
-function produceAhead(plan: ChainPlan, rings: Rings, build: ScheduleBuilder): void {
+/** The same where each is read from tables an iteration early: copies need not wait for those. */
+function produceAhead(
+  plan: ChainPlan,
+  rings: Rings,
+  build: ScheduleBuilder,
+  entering: readonly Value[],
+  start: Position,
+  outer: ReadonlyMap<Value, Value>,
+): Position {
   const { func, loop: { span }, boxes } = plan;
-  const first = copyOfIteration(plan, build, firstIteration(plan, build));
+  const begin: Iteration = { state: entering, runs: build.true(), outer };
+  const first = copyOfIteration(plan, build, begin);
   const from = new Set(boxes.flatMap((box) => box.isRing ? box.from : []));
-  const places = [...from].filter((value) => first.copy(value) !== value);
-  const zero = build.int(0);
+  const outside = (value: Value): Value => outer.get(value) ?? value;
+  const places = [...from].filter((value) => first.copy(value) !== outside(value));
   const second = first.next();
-  const initial = [second.runs, zero, zero, ...places.map(first.copy), ...second.state];
+  const position = positionValues(start);
+  const initial = [second.runs, ...position, ...places.map(first.copy), ...second.state];
   const fresh = (): Value[] => initial.map(({ type }) => newValue(func, type));
   const [tested, values] = [fresh(), fresh()];
   const test = new ScheduleBuilder(func, [], span);
@@ -138,17 +148,23 @@ function produceAhead(plan: ChainPlan, rings: Rings, build: ScheduleBuilder): vo
   const inside = new ScheduleBuilder(func, [], span);
   const [runs, slot, parity, ...rest] = values;
   const state = rest.slice(places.length);
-  const { copy, next } = copyOfIteration(plan, inside, { runs: must(runs, "test"), state });
+  const { copy, next } = copyOfIteration(plan, inside, {
+    runs: must(runs, "test"),
+    state,
+    outer,
+  });
   const after = next();
   const ahead = places.map(copy);
   const known = new Map(zip(places, rest.slice(0, places.length)));
   const at: Position = { slot: must(slot, "slot"), parity: must(parity, "phase") };
-  refillRings(plan, rings, inside, at, (value) => known.get(value) ?? value);
-  const position = positionValues(nextPosition(inside, plan, at));
-  inside.effect("yield", [after.runs, ...position, ...ahead, ...after.state]);
+  refillRings(plan, rings, inside, at, (value) => known.get(value) ?? outside(value));
+  const moved = positionValues(nextPosition(inside, plan, at));
+  inside.effect("yield", [after.runs, ...moved, ...ahead, ...after.state]);
   const regions = [{ params: tested, ops: test.out }, { params: values, ops: inside.out }];
   const types = initial.map(({ type }) => type);
-  build.out.push(newOp(func, "while", initial, types, span, {}, regions));
+  const copies = newOp(func, "while", initial, types, span, {}, regions);
+  build.out.push(copies);
+  return lastPosition(copies.results.slice(1, 3));
 }
 
 /** Copies the boxes of an iteration. */

@@ -80,7 +80,7 @@ export function rewriteChain(
   const start: Position = { slot: zero, parity: zero };
   const { programs } = plan;
   const ops = programs === undefined
-    ? [...isApart ? [] : awaitOutside(plan, rings, start), ...multiplyLoop(plan, rings, start)]
+    ? [...isApart ? [] : awaitOutside(plan, rings, start), ...multiplyLoop(plan, rings, start).ops]
     : multiplyPrograms(plan, programs, rings, start, zero);
   // A group that is done goes on to its results while another one multiplies.
   if (!isReused) return { before: before.out, ops };
@@ -104,14 +104,10 @@ function awaitOutside({ func, loop }: ChainPlan, rings: Rings, { slot, parity }:
   return build.out;
 }
 
-function multiplyLoop(plan: ChainPlan, rings: Rings, start: Position): Op[] {
-  return plan.guarded.length > 0
+const multiplyLoop = (plan: ChainPlan, rings: Rings, start: Position): Rewritten =>
+  plan.guarded.length > 0
     ? multiplyGuarded(plan, rings, start)
-    : multiplyChained(plan, rings, start).ops;
-}
-
-const multiplyChained = (plan: ChainPlan, rings: Rings, start: Position): Rewritten =>
-  overlapChain(plan, rings, start) ?? multiplyChain(plan, rings, start);
+    : overlapChain(plan, rings, start) ?? multiplyChain(plan, rings, start);
 
 /** A chain in a loop over programs, which carries the position of the rings and counts the programs. */
 function multiplyPrograms(
@@ -129,7 +125,7 @@ function multiplyPrograms(
   const inSlots: Rings = new Map(
     [...rings].map(([box, one]) => [box, box.isRing ? one : { ...one, slot: outside.slot }]),
   );
-  const { ops, end } = multiplyChained(plan, inSlots, lastPosition(inBody));
+  const { ops, end } = multiplyLoop(plan, inSlots, lastPosition(inBody));
   const after = new ScheduleBuilder(func, [], loop.span);
   for (const [box, { empty }] of inSlots) {
     if (!box.isRing && empty !== undefined) after.effect("mbarrier_arrive", [empty, outside.slot]);

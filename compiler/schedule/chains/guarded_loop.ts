@@ -24,27 +24,26 @@
  * (lower/control.ts). Conditions are computed an iteration early, because their tables take a while to answer.
  */
 import { branchOf, loopOf } from "../../ir/flow.ts";
-import type { Op, OpOf } from "../../ir/func.ts";
+import type { OpOf, Value } from "../../ir/func.ts";
 import { must } from "../../support/bug.ts";
 import { ScheduleBuilder } from "../builder.ts";
 import { carry } from "../carried.ts";
-import { ChainDots } from "./chain_dots.ts";
+import { ChainDots, type Rewritten } from "./chain_dots.ts";
 import type { ChainDot, ChainPlan, Rings } from "./chain_plan.ts";
 import { addressState } from "../pipeline/pipeline.ts";
 import { copyOfIteration, firstIteration, type Iteration } from "../pipeline/prefetch.ts";
-import { nextPosition, type Position, positionValues } from "../warp_groups/ring_position.ts";
+import { nextPosition, type Position } from "../warp_groups/ring_position.ts";
 
-/** Puts the dots of warp groups into the loop. */
-export function multiplyGuarded(plan: ChainPlan, rings: Rings, start: Position): Op[] {
+/** Puts the dots of warp groups into the loop. Where blocks do several programs in turn, the last slots are free after it. */
+export function multiplyGuarded(plan: ChainPlan, rings: Rings, start: Position): Rewritten {
   const { func, loop, guarded } = plan;
   const { body, end } = loopOf(loop);
   const builder = (): ScheduleBuilder => new ScheduleBuilder(func, [], loop.span);
   const [before, build, after] = [builder(), builder(), builder()];
   const conditions = conditionsAhead(plan, before);
   const isFirst = before.true();
-  const { inBody, yields } = carry(plan, [...positionValues(start), start.slot, isFirst]);
-  const [slot, parity, behind, first] = inBody;
-  const at: Position = { slot: must(slot, "slot"), parity: must(parity, "phase") };
+  const ring = { at: start, behind: start.slot, isFirst };
+  const { inBody: { at, behind, isFirst: first }, yields, results } = carry(plan, ring);
   const dots = new ChainDots(plan, rings, at);
   conditions(build);
   // A group that leaves out all dots of an iteration must not run ahead of its copies.
@@ -55,16 +54,22 @@ export function multiplyGuarded(plan: ChainPlan, rings: Rings, start: Position):
     if (one !== undefined && op.name === "if") startInBranch(plan, dots, op, one);
   }
   finishBefore(plan, build);
-  build.unless(must(first, "first"), (inside) => {
-    for (const { empty } of rings.values()) {
-      if (empty !== undefined) inside.effect("mbarrier_arrive", [empty, must(behind, "slot")]);
-    }
-  });
+  freeSlots(build, rings, first, behind);
   const isLater = build.value("constant", [], isFirst.type, { value: 0n });
-  yields([...positionValues(nextPosition(build, plan, at)), at.slot, isLater]);
+  yields({ at: nextPosition(build, plan, at), behind: at.slot, isFirst: isLater });
   body.ops = [...build.out, end];
   after.effect("wait_dots", [], { pending: 0 });
-  return [...before.out, loop, ...after.out];
+  if (plan.programs !== undefined) freeSlots(after, rings, results.isFirst, results.behind);
+  return { ops: [...before.out, loop, ...after.out], end: results.at };
+}
+
+/** Frees the slots of an iteration, unless there was none. */
+function freeSlots(build: ScheduleBuilder, rings: Rings, hasNone: Value, slot: Value): void {
+  build.unless(hasNone, (inside) => {
+    for (const { empty } of rings.values()) {
+      if (empty !== undefined) inside.effect("mbarrier_arrive", [empty, slot]);
+    }
+  });
 }
 
 /** Starts the dot of a branch; those before it are done then. */

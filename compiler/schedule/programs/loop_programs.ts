@@ -34,9 +34,10 @@ export const loopPrograms: Pass<TargetContext> = {
   doc: "blocks do several programs in turn where copies of one can begin during the one before",
   run: (func, context) => {
     if (context.form === "turns") return takeChain(func, context);
+    if (takeGuarded(func, context)) return true;
     const loop = loadingLoop(func);
     if (loop === undefined || !isUnordered(func, loop)) return false;
-    if (!isAlone(loop, context)) return false;
+    if (!isAlone(dotsOf(loop), context)) return false;
     const slots = slotsBeside(func, loop, context);
     if (slots === undefined) return false;
     setAttrs(loop, { num_stages: slots });
@@ -61,7 +62,7 @@ function takeChain(func: Func, context: TargetContext): boolean {
   if (chain === undefined || chain.dots.length !== CHAINED || chain.guarded.length > 0) {
     return false;
   }
-  if (!isUnordered(func, loop) || !isAlone(loop, context)) return false;
+  if (!isUnordered(func, loop) || !isAlone(dotsOf(loop), context)) return false;
   const outside = chain.boxes.filter(({ isRing }) => !isRing);
   const bytes = buffersOf(chain).reduce((sum, { slots, slotBytes }) => sum + slots * slotBytes, 0);
   const twice = outside.reduce((sum, box) => sum + box.bytes, bytes);
@@ -74,6 +75,33 @@ function takeChain(func: Func, context: TargetContext): boolean {
   if (within === undefined) return false;
   const turns = turnsAlongAll(func, loop.span, growsWithProgram(loop));
   takeTurns(func, turns, { programs: true, within });
+  return true;
+}
+
+/**
+ * The same for a loop of dots under conditions, for all launches: how long it is differs from program to program. There are
+ * fewer slots if what programs exchange has no room beside them.
+ */
+function takeGuarded(func: Func, context: TargetContext): boolean {
+  const { ops } = func.body;
+  const [loop, ...others] = ops.filter((op) => op.name === "while");
+  if (loop === undefined || others.length > 0 || func.maps.length === 0) return false;
+  const isFirst = ops.slice(0, ops.indexOf(loop)).every(repeats) && repeats(loop);
+  const chain = isFirst ? planChain(func, loop, context) : undefined;
+  if (chain === undefined || chain.guarded.length === 0 || !isUnordered(func, loop)) return false;
+  if (!isAlone(chain.dots.map(({ dot }) => dot), context)) return false;
+  // Those within warps have memory of their own each.
+  const exchanged = Math.max(exchangedBytes(func, loop), bytesApart(exchangesApart(func)));
+  const apart = aligned(exchanged, SPARE_BYTES) + SPARE_BYTES;
+  const bytes = buffersOf(chain).reduce((sum, { slots, slotBytes }) => sum + slots * slotBytes, 0);
+  const fits = (slots: number): boolean =>
+    fitsShared(context.target, apart + bytes / chain.slots * slots);
+  let { slots } = chain;
+  while (slots > LEAST_SLOTS && !fits(slots)) slots--;
+  if (!fits(slots)) return false;
+  setAttrs(loop, { num_stages: slots });
+  const turns = turnsAlongAll(func, loop.span, growsWithProgram(loop));
+  takeTurns(func, turns, { programs: true, within: [] });
   return true;
 }
 
@@ -153,13 +181,15 @@ function isUnordered({ body }: Func, loop: Op): boolean {
   return isFree;
 }
 
-/** Whether the registers of a multiprocessor do not suffice for two blocks. */
-function isAlone(loop: OpOf<"while">, { numWarps, target }: TargetContext): boolean {
-  let sums = 0;
-  for (const { name, results } of loopOf(loop).body.ops) {
-    if (name !== "dot") continue;
-    for (const sum of results) sums += registerCount(sum) * bytesOf(sum.type.element) / 4;
-  }
+const dotsOf = (loop: OpOf<"while">): readonly OpOf<"dot">[] =>
+  loopOf(loop).body.ops.filter((op) => op.name === "dot");
+
+/** Whether the registers of a multiprocessor do not suffice for the sums of two blocks. */
+function isAlone(dots: readonly OpOf<"dot">[], { numWarps, target }: TargetContext): boolean {
+  const sums = dots.map(resultOf).reduce(
+    (all, sum) => all + registerCount(sum) * bytesOf(sum.type.element) / 4,
+    0,
+  );
   return fillsMultiprocessor(sums, numWarps, target);
 }
 
@@ -176,6 +206,17 @@ function slotsBeside(
   for (const op of loopOf(loop).body.ops) {
     if (op.name === "tensor_load") slotBytes += tileBytes(resultOf(op).type);
   }
+  const exchanged = exchangedBytes(func, loop);
+  const wanted = loop.attrs.num_stages ?? numStages ?? GROUP_STAGES;
+  const slots = query(target, ({ sharedBytesPerBlock }) => {
+    const fitting = Math.floor((sharedBytesPerBlock - exchanged - SPARE_BYTES) / slotBytes);
+    return Math.min(wanted, fitting);
+  });
+  return slots < LEAST_SLOTS ? undefined : slots;
+}
+
+/** What exchanges outside of a loop need, one after the other. */
+function exchangedBytes(func: Func, loop: OpOf<"while">): number {
   let exchanged = 0;
   for (const op of func.body.ops) {
     if (op === loop) continue;
@@ -185,12 +226,7 @@ function slotsBeside(
     note(op);
     op.regions.forEach((region) => walkOps(region, note));
   }
-  const wanted = loop.attrs.num_stages ?? numStages ?? GROUP_STAGES;
-  const slots = query(target, ({ sharedBytesPerBlock }) => {
-    const fitting = Math.floor((sharedBytesPerBlock - exchanged - SPARE_BYTES) / slotBytes);
-    return Math.min(wanted, fitting);
-  });
-  return slots < LEAST_SLOTS ? undefined : slots;
+  return exchanged;
 }
 
 /** For barriers and for the alignment of swizzled buffers. */
