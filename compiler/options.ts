@@ -179,9 +179,11 @@ export interface EntryForm {
  *
  * `xyz`: along all axes. Any number of blocks may be launched, along the first axis alone. The parameters are the numbers of
  * programs along x, y and z, and how far apart a block's programs are along each: the digits of the number of blocks,
- * x the lowest.
+ * x the lowest. It is for launches whose blocks then do several programs each.
+ *
+ * `all`: the same for every launch.
  */
-export type Persistence = "x" | "xyz";
+export type Persistence = "x" | "xyz" | "all";
 
 /** Type of the elements of a tensor map; `tfloat32`: of float, which copies round to TF32. */
 export type MapElement = ScalarName | "tfloat32";

@@ -19,5 +19,7 @@ export function bodyOfProgram(func: Func): Region {
 export function persistenceOf(func: Func): Persistence | undefined {
   const loop = loopOverPrograms(func);
   if (loop === undefined) return undefined;
-  return loop.attrs.within === undefined ? "x" : "xyz";
+  const { within } = loop.attrs;
+  if (within === undefined) return "x";
+  return within.length === 0 ? "all" : "xyz";
 }

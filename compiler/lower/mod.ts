@@ -78,6 +78,7 @@ function turnParams(
       return { programs: [], steps: [] };
     case "x":
       return { programs: names(0, 1), steps: [] };
+    case "all":
     case "xyz":
       return { programs: names(0, AXES), steps: names(AXES, AXES) };
   }

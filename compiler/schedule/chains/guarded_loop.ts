@@ -18,7 +18,7 @@
  *       if (no condition held) wait for all dots
  *       arrive at the slots of the iteration before
  *     }
- *     wait for all dots
+ *     wait for all dots; in a loop over programs: arrive at the slots of the last iteration
  *
  * A dot is under way meanwhile; ptxas lets it, since both ways of a branch leave its sums in the same registers
  * (lower/control.ts). Conditions are computed an iteration early, because their tables take a while to answer.

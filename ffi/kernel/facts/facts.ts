@@ -142,9 +142,11 @@ export interface FormFacts<Name extends string = string> extends BlockFacts {
  *
  * `xyz`: along all axes. Any number of blocks may be launched, along the first axis alone. The parameters are the numbers of
  * programs along x, y and z, and how far apart a block's programs are along each: the digits of the number of blocks,
- * x the lowest.
+ * x the lowest. It is for launches whose blocks then do several programs each.
+ *
+ * `all`: the same for every launch.
  */
-export type Persistence = "x" | "xyz";
+export type Persistence = "x" | "xyz" | "all";
 
 /** How the tensor map of a launch is made; numbers and lists begin with the innermost axis. */
 export interface TensorMapFacts<Name extends string = string> {

@@ -9,7 +9,7 @@ export interface Turns {
 }
 
 /** How many numbers the code takes. */
-export const TURN_NUMBERS: Readonly<Record<Persistence, number>> = { x: 1, xyz: 6 };
+export const TURN_NUMBERS: Readonly<Record<Persistence, number>> = { x: 1, xyz: 6, all: 6 };
 
 /**
  * As many blocks as the device runs at a time, one for each multiprocessor, or fewer that do as many programs each. Where
@@ -20,7 +20,8 @@ export function turnsOf(persistent: Persistence, [x, y, z]: Grid, multiprocessor
   if (persistent === "x") {
     return { blocks: [y * z > 1 ? x : Math.ceil(x / Math.ceil(x / most)), y, z], numbers: [x] };
   }
-  const count = blocksAlongAll(x, x * y * z, most);
+  const along = persistent === "all" ? blocksOfAny : blocksAlongAll;
+  const count = along(x, x * y * z, most);
   const row = Math.floor(count / x);
   const steps = [count % x, row % y, Math.floor(row / y)];
   return { blocks: [count, 1, 1], numbers: [x, y, z, ...steps] };
@@ -38,10 +39,14 @@ export function takesTurns([x, y, z]: Grid, multiprocessors: number): boolean {
  * even blocks out, and each program has one.
  */
 function blocksAlongAll(x: number, programs: number, most: number): number {
+  return Math.ceil(programs / most) < x ? programs : blocksOfAny(x, programs, most);
+}
+
+/** Where none is known to take longer, a block does programs of different indices, as far as it has turns. */
+function blocksOfAny(x: number, programs: number, most: number): number {
   const turns = Math.ceil(programs / most);
-  if (turns < x) return programs;
   let blocks = Math.ceil(programs / turns);
-  while (blocks < most && haveCommonFactor(blocks, x)) blocks++;
+  while (turns > 1 && blocks < most && haveCommonFactor(blocks, x)) blocks++;
   return blocks;
 }
 

@@ -182,7 +182,7 @@ Deno.test("multiplyGuarded() does several programs in turn, of any number of ite
   for (const name of sampled(["table", "loading", "alike"], 1)) {
     const guard = must(GUARDS[name], "guard");
     const made = compiled(guard, ALONE);
-    assertEquals(made.entries[0]?.forms?.[0]?.persistent, "xyz");
+    assertEquals(made.entries[0]?.forms?.[0]?.persistent, "all");
     for (const density of sampled([0.2, 0.5, 1], 2)) {
       check(guard, made, ALONE, { n: 5 * 256 - 8, k: 5 * STEP, density });
     }

@@ -28,23 +28,29 @@ Deno.test("turnsOf() gives blocks that do programs along all axes each index alo
   assertEquals(turnsOf("xyz", [64, 5, 1], 132).blocks, [320, 1, 1]);
   assertEquals([takesTurns([4, 32, 32], 132), takesTurns([64, 5, 1], 132)], [true, false]);
   assertEquals(takesTurns([4, 3, 2], 132), false);
+  // Programs that take as long wherever they are have no such reason.
+  assertEquals(turnsOf("all", [64, 5, 1], 132).blocks, [107, 1, 1]);
+  assertEquals(turnsOf("all", [32, 16, 1], 132).blocks, [129, 1, 1]);
 });
 
 Deno.test("turnsOf() lets blocks do each program of any grid once", () => {
   const extent = fc.integer({ min: 1, max: 12 });
-  fc.assert(fc.property(extent, extent, extent, fc.nat(40), (x, y, z, multiprocessors) => {
-    const { blocks: [count, ...others], numbers } = turnsOf("xyz", [x, y, z], multiprocessors);
-    assertEquals(others, [1, 1]);
-    assert(count <= Math.max(multiprocessors, 1) || count === x * y * z);
-    const done = new Set<number>();
-    for (let block = 0; block < count; block++) {
-      for (const program of programsOf(block, [x, y, z], numbers.slice(3))) {
-        assert(!done.has(program));
-        done.add(program);
+  const anyTurns = fc.constantFrom("xyz" as const, "all" as const);
+  fc.assert(
+    fc.property(anyTurns, extent, extent, extent, fc.nat(40), (persistent, x, y, z, most) => {
+      const { blocks: [count, ...others], numbers } = turnsOf(persistent, [x, y, z], most);
+      assertEquals(others, [1, 1]);
+      assert(count <= Math.max(most, 1) || (persistent === "xyz" && count === x * y * z));
+      const done = new Set<number>();
+      for (let block = 0; block < count; block++) {
+        for (const program of programsOf(block, [x, y, z], numbers.slice(3))) {
+          assert(!done.has(program));
+          done.add(program);
+        }
       }
-    }
-    assertEquals(done.size, x * y * z);
-  }));
+      assertEquals(done.size, x * y * z);
+    }),
+  );
 });
 
 /** The programs of a block by the carries that compiler/schedule/programs/turns.ts emits. */
