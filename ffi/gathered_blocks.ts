@@ -1,8 +1,9 @@
 /**
- * Look-up tables for kernels that make the blocks of a sparse matrix in groups whose rows and columns lie anywhere. What a group
- * lacks is computed in vain, so groups are chosen one after the other such that each has as many blocks as can be: of the block
- * row with the most blocks left, the rows that share most of them, and the columns that most of these rows have. Where several
- * are as good, those come first that have fewer blocks left, so that few remain of which no full group can be made.
+ * Look-up tables for kernels that make the blocks of a sparse matrix in groups whose rows and columns lie anywhere.
+ * What a group lacks is computed in vain, so groups are chosen one after the other such that each has as many blocks
+ * as can be: of the block row with the most blocks left, the rows that share most of them, and the columns that most
+ * of these rows have. Where several are as good, those come first that have fewer blocks left, so that few remain of
+ * which no full group can be made.
  */
 import { expectInteger } from "./arguments/numbers.ts";
 import { blockTables } from "./block_tables.ts";
@@ -21,13 +22,13 @@ export interface GatheredBlockTables {
   readonly rows: Int32Array<ArrayBuffer>;
   /** The block columns of each group, `wide` for each. */
   readonly columns: Int32Array<ArrayBuffer>;
-  /** Numbers of the blocks of each group, row-major, -1 where there is none; numbers are those of {@linkcode blockTables}. */
+  /** Numbers of the blocks of each group, row-major, as in {@linkcode blockTables}; -1 where there is none. */
   readonly blocks: Int32Array<ArrayBuffer>;
 }
 
 /**
- * The tables for kernels such as `sdd_packed`, which make `high` x `wide` blocks at a time: each block that the mask names is in
- * one group. `mask` as for {@linkcode blockTables}.
+ * The tables for kernels such as `sdd_packed`, which make `high` x `wide` blocks at a time: each block that the mask
+ * names is in one group. `mask` as for {@linkcode blockTables}.
  *
  * ```ts
  * const { count, rows, columns, blocks } = gatheredBlockTables([1, 0, 1, 0, 1, 0, 1, 0, 1], 3, 3, 2, 2);
@@ -153,7 +154,7 @@ function candidates(left: Int32Array, seed: number): readonly number[] {
   return rows.sort((a, b) => (left[a] ?? 0) - (left[b] ?? 0)).filter((_, i) => i % step === 0);
 }
 
-/** What a further row adds to a group: first blocks in its columns, then blocks that later groups of these rows can have. */
+/** What a further row adds to a group: first blocks in its columns, then those that later groups of these rows can have. */
 function gain(
   levels: readonly Uint32Array[],
   before: readonly number[],

@@ -21,7 +21,7 @@ export interface TensorMapAxis {
   readonly stride: MapExpr;
   /** The axis of the tile that runs along it; undefined: a copy has one element of it. */
   readonly tile: number | undefined;
-  /** Elements of the tile that follow each other in the tensor, where it has several such runs: each has a coordinate. */
+  /** Elements of the tile that follow each other in the tensor, where it has several such runs, each with a coordinate. */
   readonly run?: number | undefined;
 }
 

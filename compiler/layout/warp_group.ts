@@ -221,7 +221,7 @@ function linesOf({ shape, shared }: IrType): { readonly inner: number; readonly 
   return { inner, line: 1 << lineBits };
 }
 
-/** A box is a panel of the layout, or a part of one: `runs` has by axis how many elements follow each other in the tensor. */
+/** A box is a panel of the layout, or a part of one. `runs`: by axis, how many elements follow each other in the tensor. */
 export function groupBox(type: IrType, runs: readonly number[]): GroupBox {
   const { shape, element } = type;
   const { inner, line } = linesOf(type);

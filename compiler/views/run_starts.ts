@@ -3,9 +3,9 @@
  *
  *     rows = *(Rows + i / 64) * 64 + i % 64     the axis's origin is the atom `run` of contract/affine.ts
  *
- * Such a tile is several boxes, one for each run, and the coordinate of each is the tile's element where its run begins. The
- * program computes it as it computed the tile: each operation again, right behind itself, for that element alone. So a table
- * is read when it was read before.
+ * Such a tile is several boxes, one for each run, and the coordinate of each is the tile's element where its run
+ * begins. The program computes it as it computed the tile: each operation again, right behind itself, for that
+ * element alone. So a table is read when it was read before.
  */
 import type { Poly } from "../contract/poly.ts";
 import { type Func, newOp, type Op, type Region, type Value } from "../ir/func.ts";

@@ -20,7 +20,7 @@ export interface ViewAxis {
   readonly extent: ContractExpr;
   /** The axis of the tile that runs along it; undefined: the tile has one element of it. */
   readonly tile: number | undefined;
-  /** The coordinate of the tile's first element, or of the first one of each of its runs: never negative, and an int32. */
+  /** The coordinate of the tile's first element, or of the first one of each run: never negative, and an int32. */
   readonly origin: Poly;
   /** Elements of the tile that follow each other in the tensor (run_starts.ts); undefined: all do. */
   readonly run?: number;

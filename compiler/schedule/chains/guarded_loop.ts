@@ -34,7 +34,7 @@ import { addressState } from "../pipeline/pipeline.ts";
 import { copyOfIteration, firstIteration, type Iteration } from "../pipeline/prefetch.ts";
 import { nextPosition, type Position } from "../warp_groups/ring_position.ts";
 
-/** Puts the dots of warp groups into the loop. Where blocks do several programs in turn, the last slots are free after it. */
+/** Puts the dots of warp groups into the loop. Of programs in turn, the last slots are free after it. */
 export function multiplyGuarded(plan: ChainPlan, rings: Rings, start: Position): Rewritten {
   const { func, loop, guarded } = plan;
   const { body, end } = loopOf(loop);

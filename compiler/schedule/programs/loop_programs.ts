@@ -79,8 +79,8 @@ function takeChain(func: Func, context: TargetContext): boolean {
 }
 
 /**
- * The same for a loop of dots under conditions, for all launches: how long it is differs from program to program. There are
- * fewer slots if what programs exchange has no room beside them.
+ * The same for a loop of dots under conditions, for all launches: how long it is differs from program to program.
+ * There are fewer slots if what programs exchange has no room beside them.
  */
 function takeGuarded(func: Func, context: TargetContext): boolean {
   const { ops } = func.body;

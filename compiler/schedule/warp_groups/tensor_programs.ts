@@ -14,9 +14,9 @@
  *       wait for all dots; …; store
  *     }
  *
- * So the first slots of a program are filled while the results of the one before are stored. Every program has as many
- * iterations, so none in which the cursor stops has none. Tables that say where a program's boxes are get read when the cursor
- * comes to it: no program may write what another one reads, and its own stores come after its loop.
+ * So the first slots of a program are filled while the results of the one before are stored. Every program has as
+ * many iterations, so none in which the cursor stops has none. Tables that say where a program's boxes are get read
+ * when the cursor comes to it: no program may write what another one reads, and its own stores come after its loop.
  */
 import { loopOf } from "../../ir/flow.ts";
 import type { Op, OpOf, Region, Value } from "../../ir/func.ts";

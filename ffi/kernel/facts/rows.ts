@@ -101,7 +101,7 @@ export type FormRow<Name extends string = string> = readonly [
   ...maps: readonly MapRow<Name>[] | readonly [PersistenceRow, ...MapRow<Name>[]],
 ];
 
-/** How blocks do several programs in turn: along the first axis of the grid, or along all, for some launches or for each. */
+/** How blocks do several programs in turn: along the first axis of the grid, or along all, for some launches or each. */
 export type PersistenceRow = "persistent" | "xyz" | "all";
 
 /** How a tensor map is made; its element type is the parameter's where it is absent. */
