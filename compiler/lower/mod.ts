@@ -79,6 +79,7 @@ function turnParams(
     case "x":
       return { programs: names(0, 1), steps: [] };
     case "all":
+      return { programs: names(0, AXES), steps: [] };
     case "xyz":
       return { programs: names(0, AXES), steps: names(AXES, AXES) };
   }

@@ -174,13 +174,13 @@ class TensorMap:
         return room if status == 0 else None
 
 
-def blocks_along_all(x, programs, most, of_any):
+def blocks_along_all(x, programs, most):
     """Blocks that do programs along all axes in turn, as ffi/kernel/forms/turns.ts counts them."""
     turns = -(-programs // most)
-    if turns < x and not of_any:
+    if turns < x:
         return programs
     blocks = -(-programs // turns)
-    while turns > 1 and blocks < most and math.gcd(blocks, x) > 1:
+    while blocks < most and math.gcd(blocks, x) > 1:
         blocks += 1
     return blocks
 
@@ -216,8 +216,10 @@ class Code:
         if self.persistent is None:
             return blocks, []
         most = torch.cuda.get_device_properties().multi_processor_count
-        if self.persistent in ("xyz", "all"):
-            count = blocks_along_all(x, x * y * z, most, self.persistent == "all")
+        if self.persistent == "all":
+            return [min(x * y * z, most), 1, 1], [ctypes.c_uint32(number) for number in (x, y, z)]
+        if self.persistent == "xyz":
+            count = blocks_along_all(x, x * y * z, most)
             numbers = [x, y, z, count % x, count // x % y, count // x // y]
             return [count, 1, 1], [ctypes.c_uint32(number) for number in numbers]
         return [x if y * z > 1 else -(-x // -(-x // most)), y, z], [ctypes.c_uint32(x)]

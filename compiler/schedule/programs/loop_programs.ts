@@ -27,7 +27,7 @@ import { buffersOf, type ChainPlan, planChain } from "../chains/chain_plan.ts";
 import { growsWithProgram } from "./longest_first.ts";
 import { GROUP_STAGES } from "../pipeline/pipeline.ts";
 import { repeats } from "../repeats.ts";
-import { takeTurns, turnsAlongAll, turnsAlongFirst } from "./turns.ts";
+import { takeTurns, turnsAlongAll, turnsAlongFirst, turnsToAndFro } from "./turns.ts";
 
 export const loopPrograms: Pass<TargetContext> = {
   name: "loop-programs",
@@ -100,7 +100,7 @@ function takeGuarded(func: Func, context: TargetContext): boolean {
   while (slots > LEAST_SLOTS && !fits(slots)) slots--;
   if (!fits(slots)) return false;
   setAttrs(loop, { num_stages: slots });
-  const turns = turnsAlongAll(func, loop.span, growsWithProgram(loop));
+  const turns = turnsToAndFro(func, loop.span, growsWithProgram(loop));
   takeTurns(func, turns, { programs: true, within: [] });
   return true;
 }

@@ -1,7 +1,7 @@
 /**
  * Which programs a block does in turn (loop_programs.ts), and the loop that does them. They are as far apart as there
  * are blocks, along the first axis of the grid or along all of them. Along all axes a block carries its position along
- * each, and adds the distance digit by digit, because divisions would delay each program.
+ * each, and adds the distance digit by digit, because divisions would delay short programs; or it goes to and fro.
  */
 import { type Func, newOp, type Op, type Region, type Value } from "../../ir/func.ts";
 import { resultOf } from "../../ir/op.ts";
@@ -77,6 +77,53 @@ export function turnsAlongAll(func: Func, span: Span, isReversed: boolean): Turn
       const down = binary(inside, "add", binary(inside, "add", y, dy), across.more);
       const { index, more } = wrapped(inside, down, height);
       return [across.index, index, binary(inside, "add", binary(inside, "add", z, dz), more)];
+    },
+  };
+}
+
+/**
+ * Programs along all axes to and fro, the first axis fastest: block b of n does program b, then 2 n - 1 - b, 2 n + b, …
+ * Of programs that take less and less time, blocks that got a long one get the shorter ones later. All else is computed
+ * from the number of a program, by divisions, which take little of programs that fill a multiprocessor: few registers
+ * are left to the warp that starts copies.
+ */
+export function turnsToAndFro(
+  func: Func,
+  span: Span,
+  isReversed: boolean,
+): Turns<readonly [Value]> {
+  const build = new ScheduleBuilder(func, [], span);
+  const binary = (
+    inside: ScheduleBuilder,
+    name: "add" | "sub" | "mul" | "div" | "rem",
+    a: Value,
+    b: Value,
+  ): Value => inside.value(name, [a, b], INT32);
+  const extent = (axis: number): Value => build.value("num_programs", [], INT32, { axis });
+  const [width, height, depth] = [extent(0), extent(1), extent(2)];
+  const blocks = build.value("num_blocks", [], INT32);
+  const one = build.int(1);
+  const rowAt = (inside: ScheduleBuilder, at: Value): Value => binary(inside, "div", at, width);
+  return {
+    before: build.out,
+    first: [build.value("block_id", [], INT32)],
+    continues: (inside, [at]) => {
+      const z = binary(inside, "div", rowAt(inside, at), height);
+      return inside.value("lt", [z, depth], BOOL);
+    },
+    indices: (inside, [at]) => {
+      const row = rowAt(inside, at);
+      const [x, y] = [binary(inside, "rem", at, width), binary(inside, "rem", row, height)];
+      const last = binary(inside, "sub", width, one);
+      const z = binary(inside, "div", row, height);
+      return [isReversed ? binary(inside, "sub", last, x) : x, y, z];
+    },
+    // The place of a program and of the next one are as far from the end of its turn.
+    next: (inside, [at]) => {
+      const turns = binary(inside, "add", binary(inside, "div", at, blocks), one);
+      const end = binary(inside, "mul", turns, blocks);
+      const beyond = binary(inside, "sub", end, binary(inside, "add", at, one));
+      return [binary(inside, "add", end, beyond)];
     },
   };
 }

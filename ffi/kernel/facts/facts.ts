@@ -144,7 +144,8 @@ export interface FormFacts<Name extends string = string> extends BlockFacts {
  * programs along x, y and z, and how far apart a block's programs are along each: the digits of the number of blocks,
  * x the lowest. It is for launches whose blocks then do several programs each.
  *
- * `all`: the same for every launch.
+ * `all`: along all axes to and fro, the first one fastest, for every launch. The parameters are the numbers of programs along
+ * x, y and z.
  */
 export type Persistence = "x" | "xyz" | "all";
 

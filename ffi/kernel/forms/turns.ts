@@ -9,19 +9,23 @@ export interface Turns {
 }
 
 /** How many numbers the code takes. */
-export const TURN_NUMBERS: Readonly<Record<Persistence, number>> = { x: 1, xyz: 6, all: 6 };
+export const TURN_NUMBERS: Readonly<Record<Persistence, number>> = { x: 1, xyz: 6, all: 3 };
 
 /**
  * As many blocks as the device runs at a time, one for each multiprocessor, or fewer that do as many programs each. Where
  * only programs along x take turns and the grid has other axes, each program has a block: the axes share the multiprocessors.
+ * Where programs are known to take differently long, all multiprocessors have a block.
  */
 export function turnsOf(persistent: Persistence, [x, y, z]: Grid, multiprocessors: number): Turns {
   const most = Math.max(multiprocessors, 1);
   if (persistent === "x") {
     return { blocks: [y * z > 1 ? x : Math.ceil(x / Math.ceil(x / most)), y, z], numbers: [x] };
   }
-  const along = persistent === "all" ? blocksOfAny : blocksAlongAll;
-  const count = along(x, x * y * z, most);
+  const programs = x * y * z;
+  if (persistent === "all") {
+    return { blocks: [Math.min(programs, most), 1, 1], numbers: [x, y, z] };
+  }
+  const count = blocksAlongAll(x, programs, most);
   const row = Math.floor(count / x);
   const steps = [count % x, row % y, Math.floor(row / y)];
   return { blocks: [count, 1, 1], numbers: [x, y, z, ...steps] };
@@ -39,14 +43,10 @@ export function takesTurns([x, y, z]: Grid, multiprocessors: number): boolean {
  * even blocks out, and each program has one.
  */
 function blocksAlongAll(x: number, programs: number, most: number): number {
-  return Math.ceil(programs / most) < x ? programs : blocksOfAny(x, programs, most);
-}
-
-/** Where none is known to take longer, a block does programs of different indices, as far as it has turns. */
-function blocksOfAny(x: number, programs: number, most: number): number {
   const turns = Math.ceil(programs / most);
+  if (turns < x) return programs;
   let blocks = Math.ceil(programs / turns);
-  while (turns > 1 && blocks < most && haveCommonFactor(blocks, x)) blocks++;
+  while (blocks < most && haveCommonFactor(blocks, x)) blocks++;
   return blocks;
 }
 
