@@ -16,8 +16,9 @@ import torch
 from support import Kernels, Table, device_line, interleaved, options
 
 SIZE = 4096
-# Elements of groups of a result, as in the kernel's text.
-RESULT = 128, 128
+# Elements of groups of a result; and by the size of blocks, blocks of a run and parts of groups, as in the kernel's text.
+RESULT = 128, 256
+RUNS = {16: (4, 2), 32: (1, 2), 64: (1, 1)}
 DENSITIES = (1.0, 0.5, 0.25, 0.1, 0.05)
 
 
@@ -44,14 +45,14 @@ def packed(mask, high, wide):
     return *tables(there)[:5], groups[there].contiguous(), groups.transpose(0, 1)[there.t()].contiguous()
 
 
-def gathered(mask, high, wide):
+def gathered(mask, high, wide, run, parts):
     """What gatheredBlockTables() of the run time gives, as tensors."""
     module = (pathlib.Path(__file__).resolve().parents[2] / "ffi/gathered_blocks.ts").as_uri()
     script = f"""import {{ gatheredBlockTables }} from {json.dumps(module)};
         const call = JSON.parse(await new Response(Deno.stdin.readable).text());
         const {{ rows, columns, blocks }} = gatheredBlockTables(...call);
         console.log(JSON.stringify([rows, columns, blocks].map((table) => [...table])));"""
-    call = json.dumps([mask.flatten().tolist(), *mask.shape, high, wide])
+    call = json.dumps([mask.flatten().tolist(), *mask.shape, high, wide, run, parts])
     made = subprocess.run(["deno", "eval", script], input=call, stdout=subprocess.PIPE, text=True, check=True)
     return [torch.tensor(table, device=mask.device, dtype=torch.int32) for table in json.loads(made.stdout)]
 
@@ -89,8 +90,9 @@ def main():
                 "dsd": (values, row_ends, columns, b, c, 1, side + 1, n, n, count, batch, step, n, step, n),
                 "dds": (a, values, column_ends, down_rows, numbers, c, 1, n, side + 1, n, count, step, n, batch, step, n),
             }
-            high, across = (extent // block for extent in RESULT)
-            out = gathered(mask, high, across)
+            run, parts = RUNS[block]
+            high, across = (extent // block // run for extent in RESULT)
+            out = gathered(mask, high, across, run, parts)
             left, right = (packed(mask, h // block, w // block) for h, w in ((128, 64), (64, 128)))
             packs = {
                 "sdd": (a, b, *out, made, 1, n, n, n, count, block, out[0].numel() // high, step, n, step, n, batch),

@@ -423,7 +423,8 @@ export function operationsOf(
       run: (...args) => Reflect.apply(runtime.gatheredBlockTables, undefined, args),
       positional: [
         ...[a([1, 0, 1, 1, 0, 0], isArrayLike), a(2, isInteger(0)), a(3, isInteger(0))],
-        ...[a(1, isInteger(1)), a(2, isInteger(1))],
+        ...[a(1, isInteger(1)), a(2, isInteger(1)), a(1, optional(isInteger(1)))],
+        a(2, optional(isInteger(1, 2))),
       ],
     },
     { ...pure("canAccessPeer"), positional: [a(device, is(device)), a(device, is(device))] },

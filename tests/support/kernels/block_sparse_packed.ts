@@ -16,7 +16,10 @@ type PackedCase = BlockCase<typeof PACKED_TYPES[number]>;
 /** Elements of groups: down and across. */
 const LEFT = [128, 64] as const;
 const RIGHT = [64, 128] as const;
-const RESULT = [128, 128] as const;
+const RESULT = [128, 256] as const;
+/** Runs of a result: elements of those of small blocks, and how many parts groups have. */
+const RUN = 64;
+const PARTS = { 16: 2, 32: 2, 64: 1 } as const;
 
 /** Runs all three kernels and compares every element. */
 export function checkPackedProducts(device: Device, test: PackedCase): void {
@@ -49,12 +52,21 @@ export function checkPackedProducts(device: Device, test: PackedCase): void {
   });
   at.compare("dds_packed", d, a, at.sparse);
 
-  const [high, across] = [RESULT[0] / size, RESULT[1] / size];
-  const result = gatheredBlockTables(at.mask, blockRows, blockColumns, high, across);
+  const run = size === 16 ? RUN / size : 1;
+  const [high, across] = [RESULT[0] / size / run, RESULT[1] / size / run];
+  const result = gatheredBlockTables(
+    at.mask,
+    blockRows,
+    blockColumns,
+    high,
+    across,
+    run,
+    PARTS[size],
+  );
   const [tall, wide] = [at.dense(rows, free), at.dense(free, columns)];
   using resultRows = device.tensor(result.rows, [result.count, high]);
   using resultColumns = device.tensor(result.columns, [result.count, across]);
-  using resultBlocks = device.tensor(result.blocks, [result.count, high, across]);
+  using resultBlocks = device.tensor(result.blocks, [result.count, high * run, across * run]);
   const out = at.poisonedBlocks(at.blocks.shape[1]);
   const places = [resultRows, resultColumns, resultBlocks] as const;
   sddPacked(at.upload(tall), at.upload(wide), ...places, { out });
