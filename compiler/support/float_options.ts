@@ -7,7 +7,7 @@ export interface FloatOptions {
   readonly flush: boolean;
   /** `fast_div`: quotients of `float` are within 2 ulp, not correctly rounded. */
   readonly fastDivision: boolean;
-  /** `math(precise)`: exp, exp2, log and log2 of `float` within 2 ulp. */
+  /** `math(precise)`: exp, exp2, log, log2 and log10 of `float` within 2 ulp. */
   readonly precise: boolean;
 }
 

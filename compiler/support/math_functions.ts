@@ -47,6 +47,7 @@ export const MATH_FUNCTIONS = {
   sqrt: { params: "x", rule: FLOAT, also: ["sqrtf"], doc: "square root, correctly rounded", fold: Math.sqrt },
   exp2: { params: "x", rule: FLOAT, also: ["exp2f"], doc: "2 to the power x" },
   log2: { params: "x", rule: FLOAT, also: ["log2f"], doc: "logarithm to base 2" },
+  log10: { params: "x", rule: FLOAT, also: ["log10f"], doc: "logarithm to base 10" },
   log1p: { params: "x", rule: FLOAT, also: ["log1pf"], doc: "log(1 + x), accurate near 0" },
   expm1: { params: "x", rule: FLOAT, also: ["expm1f"], doc: "exp(x) - 1, accurate near 0" },
   sin: { params: "x", rule: FLOAT, also: ["sinf"], doc: "sine" },

@@ -203,7 +203,7 @@ export const ELSEWHERE:
       "9 Numbers",
       "`math(precise)`",
       "compiler/lower/float_options_test.ts",
-      "readOptions() bounds exp, exp2, log and log2 by 2 ulp for math(precise)",
+      "readOptions() bounds exp, exp2 and logarithms by 2 ulp for math(precise)",
     ],
     [
       "10 Parameters",

@@ -21,7 +21,7 @@ import { exp, exp2, expm1, sigmoid, tanh } from "./exp.ts";
 import { fmod } from "./fmod.ts";
 import { Fp } from "./fp.ts";
 import { acosh, asinh, atanh, cosh, sinh } from "./hyperbolic.ts";
-import { log, log1p, log2 } from "./log.ts";
+import { log, log10, log1p, log2 } from "./log.ts";
 import { pow } from "./pow.ts";
 import { extreme, round, rsqrt } from "./rounding.ts";
 import { cos, sin, tan } from "./trig.ts";
@@ -68,6 +68,12 @@ export const FLOAT_MATH: Readonly<Record<FloatFunction, MathRow>> = {
     ulp: [2, 1],
   },
   log2: { float: approximate("lg2"), double: log2, precise: log2, ulp: [1, 2] },
+  log10: {
+    float: (fp, x) => fp.mul(approximate("lg2")(fp, x), Math.LN2 / Math.LN10),
+    double: log10,
+    precise: log10,
+    ulp: [3, 1.5],
+  },
   log1p: both(log1p, 2, 2),
   sqrt: exact((fp, x) => fp.sqrt(x)),
   rsqrt: { float: approximate("rsqrt"), double: rsqrt, ulp: [2, 1.5] },

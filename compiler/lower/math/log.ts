@@ -15,6 +15,15 @@ const LOG2_E_PARTS: Parts = {
   single: [1.4426950216293335, 1.9259629911266175e-8],
   double: [1.4426950408889634, 2.0355273740931033e-17],
 };
+/** The same of log10 2 and log10 e; a product of an exponent and the first part of log10 2 is exact. */
+const LOG10_2_PARTS: Parts = {
+  single: [0.3010292053222656, 7.903416872068192e-7],
+  double: [0.30102999566361177, 3.694239077158931e-13],
+};
+const LOG10_E_PARTS: Parts = {
+  single: [0.4342944920063019, -1.0103050052231683e-8],
+  double: [0.4342944819032518, 1.098319650216765e-17],
+};
 
 export interface Split {
   /** The exponent, as a float. */
@@ -87,12 +96,23 @@ export function log(fp: Fp, x: Operand): Operand {
 
 export function log2(fp: Fp, x: Operand): Operand {
   const { exponent, f } = split(fp, x);
+  return special(fp, x, fp.add(exponent, scaledLog(fp, f, LOG2_E_PARTS)));
+}
+
+export function log10(fp: Fp, x: Operand): Operand {
+  const { exponent, f } = split(fp, x);
+  const [main, rest] = fp.pick(LOG10_2_PARTS.single, LOG10_2_PARTS.double);
+  const small = fp.fma(exponent, rest, scaledLog(fp, f, LOG10_E_PARTS));
+  return special(fp, x, fp.fma(exponent, main, small));
+}
+
+/** ln(1 + f) times a number of two parts. */
+function scaledLog(fp: Fp, f: Operand, { single, double }: Parts): Operand {
   const { high, low } = logOnePlus(fp, f);
-  const [main, rest] = fp.pick(LOG2_E_PARTS.single, LOG2_E_PARTS.double);
+  const [main, rest] = fp.pick(single, double);
   const sum = fp.add(high, low);
   const lost = fp.add(fp.sub(high, sum), low);
-  const small = fp.fma(sum, main, fp.fma(sum, rest, fp.mul(lost, main)));
-  return special(fp, x, fp.add(exponent, small));
+  return fp.fma(sum, main, fp.fma(sum, rest, fp.mul(lost, main)));
 }
 
 /** ln(1 + x). */

@@ -92,8 +92,14 @@ Deno.test("readOptions() takes quotients of 2 ulp for fast_div(on), of floats on
   });
 });
 
-Deno.test("readOptions() bounds exp, exp2, log and log2 by 2 ulp for math(precise)", () => {
-  const functions = { exp: Math.exp, exp2: (x: number) => 2 ** x, log: Math.log, log2: Math.log2 };
+Deno.test("readOptions() bounds exp, exp2 and logarithms by 2 ulp for math(precise)", () => {
+  const functions = {
+    exp: Math.exp,
+    exp2: (x: number) => 2 ** x,
+    log: Math.log,
+    log2: Math.log2,
+    log10: Math.log10,
+  };
   for (const [name, reference] of Object.entries(functions)) {
     const body = `*(Y + r) = ${name}(a);`;
     const isLog = name.startsWith("log");

@@ -37,6 +37,7 @@ const FUNCTIONS: Readonly<Record<Computed, MathFunction>> = {
   expm1: { compute: Math.expm1, bound: ulps(4) },
   log: { compute: Math.log, bound: logBound },
   log2: { compute: Math.log2, bound: logBound },
+  log10: { compute: Math.log10, bound: logBound },
   log1p: { compute: Math.log1p, bound: ulps(4) },
   sin: { compute: Math.sin, bound: () => 2 ** -20 },
   cos: { compute: Math.cos, bound: () => 2 ** -20 },

@@ -66,6 +66,7 @@ const SPECIAL = [
 const DOMAINS: Readonly<Partial<Record<MathName, (x: number) => number>>> = {
   log: Math.abs,
   log2: Math.abs,
+  log10: Math.abs,
   sqrt: Math.abs,
   rsqrt: Math.abs,
   pow: Math.abs,
