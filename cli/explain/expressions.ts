@@ -213,6 +213,11 @@ export const EXPRESSIONS = {
     "bool b = n < u;",
     "bool b = n < (int) u;",
   ),
+  W5027: inside(
+    "Comparisons do not chain: `0 <= n < 8` compares `0 <= n`, which is 0 or 1, with 8 and is always true. Join two comparisons by `&&`.",
+    "bool b = 0 <= n < 8;",
+    "bool b = 0 <= n && n < 8;",
+  ),
   W5102: inside(
     "Ranges bind tighter than `*` and `/`: `0 ... 32 / 2` halves each of 32 numbers. Parentheses make the intent explicit.",
     "int r[32] = 0 ... 32 / 2;",

@@ -152,6 +152,7 @@ export const SECTIONS: Readonly<Record<Code, string>> = {
   W4016: "4.3",
   W4028: "4.4",
   W5026: "5.4",
+  W5027: "5.4",
   W5102: "5.6",
   W5131: "5.9",
   W5170: "5.14",

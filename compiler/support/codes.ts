@@ -152,6 +152,7 @@ export const CODES = {
   W4016: "an attribute on a local variable without initialiser",
   W4028: "a kernel without `__global__`",
   W5026: "a comparison of signed with unsigned",
+  W5027: "a comparison of what another comparison gives",
   W5102: "an operator after a range that applies to the whole range",
   W5131: "`^` on a tile with one axis",
   W5170: "signed overflow in a constant expression",

@@ -301,5 +301,20 @@ function checkBinary(cx: Context, expr: Of<"binary">): Value | undefined {
   const rhs = checkValue(cx, expr.rhs);
   if (lhs === undefined || rhs === undefined) return undefined;
   if (operator === "@") return checkMatmul(cx, lhs, rhs, expr);
+  reportChain(cx, expr);
   return applyBinary(cx, operator, lhs, rhs, expr);
+}
+
+/** Comparisons that one would write in a row. */
+const CHAINED: readonly (readonly ast.BinaryOperator[])[] = [["<", "<=", ">", ">="], ["==", "!="]];
+
+/** `0 <= i < n` of mathematics and Python compares 0 or 1 with n. */
+function reportChain(cx: Context, { operator, operatorSpan, lhs }: Of<"binary">): void {
+  if (lhs.kind !== "binary") return;
+  const first = lhs.operator;
+  if (!CHAINED.some((row) => row.includes(operator) && row.includes(first))) return;
+  const message = `\`${operator}\` compares what \`${first}\` gives, which is false or true`;
+  cx.reporter.warn("W5027", operatorSpan, message, {
+    hint: "join two comparisons by `&&`, as in `a < b && b < c`; if this is meant, put parentheses",
+  });
 }
