@@ -23,6 +23,7 @@ export async function runTri(
         return 0;
       case "run": {
         out = parsed.invocation.text("out") ?? out;
+        terminal.isQuiet = parsed.invocation.flag("quiet");
         const body = await BODIES[parsed.command]();
         return await body(parsed.invocation, { terminal, toolchain });
       }

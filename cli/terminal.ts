@@ -20,6 +20,8 @@ export class Terminal {
   /** Whether stderr is a terminal that lines can be replaced on. */
   readonly #live: boolean;
   readonly color: boolean;
+  /** Neither progress nor remarks are shown. */
+  isQuiet = false;
   #progressShown = false;
   readonly #lost = new Set<Stream>();
 
@@ -43,6 +45,11 @@ export class Terminal {
     this.#write(this.#streams.stderr, `${line}\n`);
   }
 
+  /** A line for stderr that says that all is well; none with `--quiet`. */
+  remark(line: string): void {
+    if (!this.isQuiet) this.say(line);
+  }
+
   /** Whether a reader has closed its end; `--watch` then ends. */
   get isLeft(): boolean {
     return this.#lost.size > 0;
@@ -50,7 +57,7 @@ export class Terminal {
 
   /** Replaces the progress line; nothing on a stream that is not a terminal. */
   progress(line: string): void {
-    if (!this.#live) return;
+    if (!this.#live || this.isQuiet) return;
     const width = terminalColumns() ?? 80;
     this.#clearProgress();
     this.#write(this.#streams.stderr, line.slice(0, width - 1));

@@ -99,7 +99,7 @@ export class BuildReport {
     const ok = list.length === 0;
     await showDiagnostics([], this.context, this.#view);
     if (this.#json) await this.#print({ ok, stale: list }, []);
-    else if (ok) this.#say(`${plural(judged.length, "file")} up to date in ${this.#out}`);
+    else if (ok) this.#remark(`${plural(judged.length, "file")} up to date in ${this.#out}`);
     else {
       for (const { source, reason } of list) this.#say(`stale: ${source}: ${reason}`);
       this.#say(`${this.#out} is not up to date; run tri build`);
@@ -119,7 +119,10 @@ export class BuildReport {
     );
     await showDiagnostics([], this.context, this.#view);
     if (this.#json) await this.#print({ ok: true, upToDate: true, ...counts }, []);
-    else this.#say(`nothing to do: ${plural(counts.kernels, "kernel")} up to date in ${this.#out}`);
+    else {
+      const count = plural(counts.kernels, "kernel");
+      this.#remark(`nothing to do: ${count} up to date in ${this.#out}`);
+    }
     return EXIT.ok;
   }
 
@@ -191,7 +194,7 @@ export class BuildReport {
     const changes = `files: ${files.join(", ")}`;
     // With `--watch` each build is one line.
     for (const line of this.#watching ? [`${built}; ${changes}`] : [built, changes]) {
-      this.#say(line);
+      this.#remark(line);
     }
   }
 
@@ -203,7 +206,7 @@ export class BuildReport {
     for (const [name, same] of groupBy(exported, ({ name }) => name)) {
       if (same.length === 1 || this.#watching) continue;
       const stems = same.map(({ stem }) => stem).join(", ");
-      this.#say(
+      this.#remark(
         `note: ${name} is exported by ${stems}; the index has an alias for each, ${name} and the path. ` +
           'Other names: "exports" of the file in the settings, or --export KERNEL=NAME',
       );
@@ -215,7 +218,7 @@ export class BuildReport {
       `${fetched} of ${plural(builtSources, "source")} fetched`,
       ...(stored > 0 ? [`${stored} stored`] : []),
     ];
-    this.#say(`remote cache: ${parts.join(", ")}`);
+    this.#remark(`remote cache: ${parts.join(", ")}`);
   }
 
   #sayWarnings(warnings: readonly AssemblerWarning[]): void {
@@ -245,6 +248,10 @@ export class BuildReport {
 
   #say(line: string): void {
     this.context.terminal.say(line);
+  }
+
+  #remark(line: string): void {
+    this.context.terminal.remark(line);
   }
 
   async #print(

@@ -71,10 +71,10 @@ async function checkOnce(
   } else {
     await showDiagnostics(diagnostics, context, { format, root: project.root });
     if (diagnostics.length === 0) {
-      terminal.say(`${plural(all.length, "file")} checked, nothing to report`);
+      terminal.remark(`${plural(all.length, "file")} checked, nothing to report`);
       const empty = sources.filter((_, index) => results[index]?.kernels.length === 0);
       if (empty.length > 0) {
-        terminal.say(`without a kernel: ${empty.map(({ file }) => file.name).join(", ")}`);
+        terminal.remark(`without a kernel: ${empty.map(({ file }) => file.name).join(", ")}`);
       }
     }
   }

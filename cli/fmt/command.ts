@@ -45,12 +45,9 @@ export async function runFmt(invocation: Invocation, context: CommandContext): P
   await showDiagnostics(broken, context, { format: "pretty", root: cwd });
   const count = plural(files.length, "file");
   if (isCheck) {
-    terminal.say(
-      changed.length === 0
-        ? `${count} checked`
-        : `not formatted: ${changed.map(({ name }) => name).join(", ")}`,
-    );
-  } else terminal.say(`${count} checked, ${changed.length} changed`);
+    if (changed.length === 0) terminal.remark(`${count} checked`);
+    else terminal.say(`not formatted: ${changed.map(({ name }) => name).join(", ")}`);
+  } else terminal.remark(`${count} checked, ${changed.length} changed`);
   return broken.length > 0 || (isCheck && changed.length > 0) ? EXIT.kernels : EXIT.ok;
 }
 

@@ -43,6 +43,7 @@ export const COMMANDS = {
       "jobs",
       "check",
       "watch",
+      "quiet",
       "explain",
       "force",
       "verify",
@@ -54,12 +55,22 @@ export const COMMANDS = {
   check: {
     summary: "report the diagnostics of .tc files; write nothing",
     operands: "[DIR, FILE or GLOB]...",
-    options: [...COMPILE, ...WARNINGS, "export", "configs", "watch", "json", "format", "help"],
+    options: [
+      ...COMPILE,
+      ...WARNINGS,
+      "export",
+      "configs",
+      "watch",
+      "quiet",
+      "json",
+      "format",
+      "help",
+    ],
   },
   fmt: {
     summary: "format .tc files and headers in place, or text on stdin",
     operands: "[DIR, FILE or GLOB, or -]...",
-    options: ["check", "help"],
+    options: ["check", "quiet", "help"],
   },
   inspect: {
     summary: "print the output of one phase of the compiler",

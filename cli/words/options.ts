@@ -194,6 +194,7 @@ export const OPTIONS = {
   },
   check: { type: "flag", help: "write nothing; exit with 1 if a file would change" },
   watch: { type: "flag", help: "run again when a file changes, until Ctrl-C" },
+  quiet: { type: "flag", short: "q", help: "print diagnostics and what went wrong, no summaries" },
   explain: { type: "flag", help: "print why each source is built" },
   force: { type: "flag", help: "rebuild what is up to date" },
   json: { type: "flag", help: "print one JSON document on stdout; with --watch one a line" },

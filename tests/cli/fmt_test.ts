@@ -20,6 +20,7 @@ Deno.test("tri fmt formats files and headers of folders, and leaves other files 
   assertEquals(workspace.read("k/node_modules/d.tc"), UGLY);
   const again = await workspace.tri(["fmt"]);
   assertEquals([again.code, again.stderr], [0, "3 files checked, 0 changed\n"]);
+  assertEquals((await workspace.tri(["fmt", "-q"])).stderr, "");
 });
 
 Deno.test("tri fmt --check prints a diff, writes nothing and exits with 1", async () => {

@@ -52,6 +52,17 @@ Deno.test("tri build does nothing the second time and says so", async () => {
   assertEquals(shop.mtimes(), before);
 });
 
+Deno.test("tri build --quiet says nothing where all is well, and what is wrong as ever", async () => {
+  using shop = new Shop({ "kernels/a.tc": "kernel foo\n" });
+  const { code, stdout, stderr } = await shop.build("--quiet");
+  assertEquals([code, stdout, stderr], [0, "", ""]);
+  assertEquals((await shop.build("-q")).stderr, "");
+  shop.write("kernels/a.tc", "kernel foo\nerror oops\n");
+  const failed = await shop.build("-q");
+  assertEquals(failed.code, 1);
+  assertStringIncludes(failed.stderr, "error[E2001]: oops");
+});
+
 Deno.test("tri build rebuilds what changed and keeps files whose bytes are the same", async () => {
   using shop = new Shop(TWO_KERNELS);
   await shop.build();
