@@ -3,9 +3,9 @@ import { type TargetName, TARGETS } from "../compiler/targets.ts";
 import type { Job } from "./jobs.ts";
 import { type Finished, say, since, V8_FLAGS } from "./suites.ts";
 
+const BUILD = "build-kernels";
+const EXAMPLES = "build-examples";
 /** Names of the jobs, for those that wait for them. */
-export const BUILD = "build-kernels";
-export const EXAMPLES = "build-examples";
 export const BUILDS: readonly string[] = [BUILD, EXAMPLES];
 
 /** The parts of a manifest that are read here. */

@@ -61,7 +61,7 @@ export function jobOf(suite: Suite, after: readonly string[] = []): Job<Finished
  * collector take time from other suites.
  */
 export const V8_FLAGS: string =
-  "--v8-flags=--min-semi-space-size=32,--max-semi-space-size=64,--single-threaded-gc";
+  "--v8-flags=--min-semi-space-size=64,--max-semi-space-size=128,--single-threaded-gc";
 
 async function runSuite(suite: Suite): Promise<Finished> {
   const { name, env = {}, isShown = false, isShared = false } = suite;

@@ -21,6 +21,7 @@ const TESTS = new URL("../tests/", import.meta.url);
 
 /** Suites that take longest, in the order in which they start, so that no core is left with a long one at the end. */
 const LONGEST: readonly string[] = [
+  "compiler",
   "cli",
   "compiler/lower",
   "emulator",
@@ -28,21 +29,13 @@ const LONGEST: readonly string[] = [
   "npm",
   "compiler/schedule",
   "playground",
-  "compiler",
   "examples",
   "docs",
   "compiler/ptx",
   "programs",
-  "compiler/views",
-  "compiler/build",
-  "compiler/layout",
   "codegen",
   "editors",
-  "compiler/fuzz_test.ts",
-  "compiler/check",
   "ffi",
-  "compiler/tile",
-  "compiler/long_code_test.ts",
 ];
 
 /** Folders of tests/ that are suites by their parts. */

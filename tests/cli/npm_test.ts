@@ -6,7 +6,7 @@ import { realToolchain } from "../../cli/tools/real_toolchain.ts";
 import { Staging } from "../../cli/files/staging.ts";
 import { packCli } from "../../scripts/npm/pack_cli.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { isOneRunIn } from "../support/sampled.ts";
+import { NOT_TRIED, triesLong } from "../support/sampled.ts";
 import { must0 } from "../support/tools/run_program.ts";
 import { runHere } from "./support/run_here.ts";
 import { fakePtxas, Workspace } from "./support/tri_process.ts";
@@ -46,9 +46,9 @@ const TRI = "node_modules/@tri/cli/bin/tri.js";
 /** tests/npm/package_test.ts compiles with the command on Node in every run. */
 const missing = !hasNode
   ? "there is no Node with npm"
-  : isOneRunIn(2, 8)
+  : triesLong("the packed command beside Deno's")
   ? undefined
-  : "one run in 2 tries it";
+  : NOT_TRIED;
 
 Deno.test({
   name: `@tri/cli does on Node ${hasBun ? "and Bun " : ""}what it does on Deno${

@@ -2,6 +2,7 @@
 import * as path from "node:path";
 import manifest from "../../editors/vscode/package.json" with { type: "json" };
 import { assertEquals } from "../support/assert.ts";
+import { triesLong } from "../support/sampled.ts";
 import { install, npmTest } from "../support/tools/npm.ts";
 import { must0, run } from "../support/tools/run_program.ts";
 import { writePanel } from "../../scripts/vscode_panel.ts";
@@ -11,7 +12,7 @@ const TITLE = "the VS Code extension is packaged with its grammar and the client
 const SOURCE = new URL("../../editors/vscode", import.meta.url).pathname;
 
 /** vsce brings two hundred packages; what they read here seldom changes. */
-await npmTest(TITLE, packageExtension, 8);
+await npmTest(TITLE, packageExtension, triesLong("the package for VS Code"));
 
 async function packageExtension(): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "tri-vsix-" });

@@ -4,7 +4,7 @@ import type { Driver } from "../../ffi/driver.ts";
 import { openEmulator } from "../../emulator/driver/mod.ts";
 import { assertEquals } from "../support/assert.ts";
 import { compareForms } from "../support/emulator/form_comparison.ts";
-import { gpuTest } from "../support/gpu.ts";
+import { gpuArch, gpuTest } from "../support/gpu.ts";
 import { type FormKernel, formKernel } from "../support/emulator/ptx_form_kernel.ts";
 import { laneRowsOfTable, spellingsOf } from "../support/emulator/ptx_forms.ts";
 import { freshRandom } from "../support/random.ts";
@@ -15,29 +15,47 @@ import { type FormCases, runForms } from "../support/emulator/run_forms.ts";
 const CASES_PER_FORM = TAKES_ALL ? 40_000 : 10_000;
 const CASES_PER_SPELLING = 256;
 
-/** The forms of an opcode that an architecture has, and how many cases each of their spellings gets. */
-function kernelsOf(opcode: string, sm: number): Map<number, FormKernel[]> {
+/** The most spellings that a test has: driver and emulator compile each. */
+const SPELLINGS_PER_TEST = 1000;
+
+/** A spelling of a form, and how many cases it gets. */
+interface Counted {
+  readonly kernel: FormKernel;
+  readonly cases: number;
+}
+
+/** The forms of an opcode that an architecture has. */
+function kernelsOf(opcode: string, sm: number): Counted[] {
   const row = laneRowsOfTable().find(([name]) => name === opcode);
-  const kernels = new Map<number, FormKernel[]>();
   let index = 0;
-  for (const form of row?.[1].forms ?? []) {
+  return (row?.[1].forms ?? []).flatMap((form) => {
     const spellings = spellingsOf(opcode, form).filter(({ match: { since } }) =>
       since.sm <= sm && (since.lastSm ?? sm) >= sm && since.suffix === undefined
     );
     const cases = Math.max(CASES_PER_SPELLING, Math.ceil(CASES_PER_FORM / spellings.length));
-    const made = spellings.map((spelling) => formKernel(spelling, `form${index++}`));
-    if (made.length > 0) kernels.set(cases, [...kernels.get(cases) ?? [], ...made]);
-  }
-  return kernels;
+    return spellings.map((spelling) => ({ kernel: formKernel(spelling, `form${index++}`), cases }));
+  });
+}
+
+/** Parts of about the same length; one where there is nothing. */
+function partsOf<T>(list: readonly T[], most: number): readonly T[][] {
+  const count = Math.max(1, Math.ceil(list.length / most));
+  return Array.from({ length: count }, (_, part) => list.filter((_, i) => i % count === part));
 }
 
 const hex = (values: readonly bigint[]): string =>
   values.map((value) => `0x${value.toString(16)}`).join(", ");
 
 /** What the two machines do not agree on, a line for the first case of each spelling. */
-function differences(gpu: Driver, emulator: Driver, opcode: string, sm: number): string[] {
+function differences(
+  gpu: Driver,
+  emulator: Driver,
+  spellings: readonly Counted[],
+  sm: number,
+): string[] {
   const lines: string[] = [];
-  for (const [count, kernels] of kernelsOf(opcode, sm)) {
+  for (const [count, counted] of Map.groupBy(spellings, ({ cases }) => cases)) {
+    const kernels = counted.map(({ kernel }) => kernel);
     const { seed } = freshRandom();
     const seen = new Map<FormKernel, FormCases>();
     runForms(gpu, kernels, `sm_${sm}`, count, freshRandom(seed), (cases) => {
@@ -62,14 +80,18 @@ function differences(gpu: Driver, emulator: Driver, opcode: string, sm: number):
 }
 
 for (const [opcode] of laneRowsOfTable()) {
-  gpuTest(`the emulator and the GPU agree on every form of ${opcode}`, () => {
-    const gpu = openCudaDriver();
-    gpu.makeCurrent(gpu.retainContext(0));
-    const { arch, sm } = gpu.deviceInfo(0);
-    const emulator = openEmulator({ arch });
-    emulator.makeCurrent(emulator.retainContext(0));
-    assertEquals(differences(gpu, emulator, opcode, sm), []);
-    gpu.close();
-    emulator.close();
-  });
+  const parts = partsOf(kernelsOf(opcode, gpuArch), SPELLINGS_PER_TEST);
+  for (const [nth, spellings] of parts.entries()) {
+    const which = parts.length === 1 ? "" : `, part ${nth + 1} of ${parts.length}`;
+    gpuTest(`the emulator and the GPU agree on every form of ${opcode}${which}`, () => {
+      const gpu = openCudaDriver();
+      gpu.makeCurrent(gpu.retainContext(0));
+      const { arch, sm } = gpu.deviceInfo(0);
+      const emulator = openEmulator({ arch });
+      emulator.makeCurrent(emulator.retainContext(0));
+      assertEquals(differences(gpu, emulator, spellings, sm), []);
+      gpu.close();
+      emulator.close();
+    });
+  }
 }

@@ -13,21 +13,20 @@ import { readBlocks } from "../docs/blocks.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { install, npmTest } from "../support/tools/npm.ts";
 import { must0, run } from "../support/tools/run_program.ts";
-import { isOneRunIn, sampled } from "../support/sampled.ts";
+import { NOT_TRIED, sampled, triesLong } from "../support/sampled.ts";
 import { newProject } from "../cli/support/new_project.ts";
 
 const PROJECT = new URL("./project/", import.meta.url);
 const README = new URL("../../README.md", import.meta.url).pathname;
 const PLATFORM = `${Deno.build.os}-${Deno.build.arch === "aarch64" ? "arm64" : "x64"}`;
-/** Runtimes as packages that need no script to be installed. They are large: every other run takes one of them. */
+/** Runtimes as packages that need no script to be installed. They are large: a run that takes one takes one of them. */
 const ALL_RUNTIMES = [
   { name: "the newest Node", from: `node-${PLATFORM}`, program: "node" },
   { name: "Bun", from: `@oven/bun-${PLATFORM}`, program: "bun" },
 ];
-const RUNTIMES = isOneRunIn(2, 1) ? sampled(ALL_RUNTIMES, 1) : [];
-/** As bundlers find modules: one run in three. */
-const typesOfBundlers = isOneRunIn(3, 2);
-const unlessBundlers = typesOfBundlers ? "" : " [skipped: one run in 3 tries it]";
+const RUNTIMES = triesLong("the npm packages on another runtime") ? sampled(ALL_RUNTIMES, 1) : [];
+const typesOfBundlers = triesLong("types of the npm packages as bundlers find modules");
+const unlessBundlers = typesOfBundlers ? "" : ` [skipped: ${NOT_TRIED}]`;
 const TITLE = `the npm packages install without scripts, compile, run and bundle, on ${
   ["the Node here", "Deno", ...RUNTIMES.map(({ name }) => name)].join(" and ")
 }`;

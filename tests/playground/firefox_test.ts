@@ -6,19 +6,19 @@ import { answer, type Question } from "../../playground/session/session.ts";
 import { VIEWS } from "../../playground/state/state.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { isOneRunIn, sampled } from "../support/sampled.ts";
+import { NOT_TRIED, sampled, triesLong } from "../support/sampled.ts";
 import { findFirefox, type FirefoxPage, openFirefox } from "./firefox.ts";
 import { openEntry } from "./gallery.ts";
 import { READY } from "./served.ts";
 
 const firefox = findFirefox();
 /** The page is the same in Chromium, which every run tries. */
-const triesFirefox = isOneRunIn(3, 5);
+const triesFirefox = triesLong("Firefox");
 const why = firefox === undefined
   ? " [skipped: no Firefox]"
   : triesFirefox
   ? ""
-  : " [skipped: one run in 3 tries it]";
+  : ` [skipped: ${NOT_TRIED}]`;
 
 /** Answers as text in which numbers keep their bits, but those of NaN: Firefox has one NaN. */
 const SPELL = `(value) => JSON.stringify(value, (key, each) =>

@@ -12,9 +12,9 @@ Deno.test("suitesOf() starts what takes longest first, and shares a process for 
     "compiler/mod_test.ts",
   ]);
   assertEquals(suites.map(({ name, paths }) => [name, ...paths]), [
+    ["compiler", "tests/compiler/ir", "tests/compiler/mod_test.ts"],
     ["cli", "tests/cli"],
     ["compiler/lower", "tests/compiler/lower"],
-    ["compiler", "tests/compiler/ir", "tests/compiler/mod_test.ts"],
     ["others", "tests/architecture_test.ts", "tests/bench"],
   ]);
 });

@@ -18,12 +18,20 @@ export interface BuiltKernel {
   /** What ptxas said of each entry, for the targets that it assembled. */
   readonly resources: Readonly<Partial<Record<string, Readonly<Record<string, Resources>>>>>;
   ptxFor(target: TargetName): string;
+  /** The first lines of the same, which name the version of PTX. */
+  headFor(target: TargetName): string;
 }
+
+/** Bytes that hold the first lines. */
+const HEAD_BYTES = 512;
 
 /** The parts of the manifest that are read here. */
 interface Manifest {
   readonly sources: Readonly<
-    Record<string, Readonly<Record<string, Omit<BuiltKernel, "ptxFor"> & { images: Image[] }>>>
+    Record<
+      string,
+      Readonly<Record<string, Omit<BuiltKernel, "ptxFor" | "headFor"> & { images: Image[] }>>
+    >
   >;
 }
 
@@ -38,16 +46,26 @@ export function builtKernels(): BuiltKernel[] {
     Deno.readTextFileSync(new URL("manifest.json", FOLDER)),
   );
   return Object.entries(sources).flatMap(([stem, kernels]) =>
-    Object.entries(kernels).map(([name, { instances, resources, images }]): BuiltKernel => ({
-      name,
-      instances,
-      resources,
-      ptxFor: (target) => {
+    Object.entries(kernels).map(([name, { instances, resources, images }]): BuiltKernel => {
+      const fileFor = (target: TargetName): URL => {
         must(images.find((image) => image.kind === "ptx" && image.target === target), target);
-        return Deno.readTextFileSync(new URL(`${stem}/${name}.${target}.ptx`, FOLDER));
-      },
-    }))
+        return new URL(`${stem}/${name}.${target}.ptx`, FOLDER);
+      };
+      return {
+        name,
+        instances,
+        resources,
+        ptxFor: (target) => Deno.readTextFileSync(fileFor(target)),
+        headFor: (target) => readHead(fileFor(target)),
+      };
+    })
   );
+}
+
+function readHead(url: URL): string {
+  using file = Deno.openSync(url);
+  const bytes = new Uint8Array(HEAD_BYTES);
+  return new TextDecoder().decode(bytes.subarray(0, file.readSync(bytes) ?? 0));
 }
 
 /**

@@ -30,6 +30,24 @@ export function isOneRunIn(runs: number, salt = 0): boolean {
   return sampled(Array.from({ length: runs }, (_, run) => run), 1, salt)[0] === 0;
 }
 
+/** What takes as long as a suite does. */
+const LONG = [
+  "Firefox",
+  "the package for VS Code",
+  "esbuild in WebAssembly",
+  "the npm packages on another runtime",
+  "types of the npm packages as bundlers find modules",
+  "the packed command beside Deno's",
+] as const;
+
+/** Why a run does not try one of those. */
+export const NOT_TRIED = `one run in ${LONG.length} tries it`;
+
+/** Whether this run tries it: each tries one, so that no seed makes a run much longer than others. */
+export function triesLong(what: typeof LONG[number]): boolean {
+  return sampled(LONG, 1).includes(what);
+}
+
 /** Half of a list, of which each has the same text or code; or all. */
 export function halfOf<T>(list: readonly T[], salt = 0): readonly T[] {
   return sampled(list, Math.ceil(list.length / 2), salt);

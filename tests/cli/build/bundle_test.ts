@@ -12,7 +12,7 @@ import {
 import { type Platform, PLATFORMS } from "../../../cli/words/options.ts";
 import { sha256 } from "../../../cli/files/hash.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
-import { isOneRunIn } from "../../support/sampled.ts";
+import { NOT_TRIED, triesLong } from "../../support/sampled.ts";
 import { REAL_MAIN, Workspace } from "../support/tri_process.ts";
 
 const kernel = (name: string, operator: string): string =>
@@ -122,11 +122,11 @@ Deno.test("a kernel that a program does not use vanishes with its image when a b
 });
 
 /** To compile esbuild takes longer than all other tests of this file. */
-const triesWasm = isOneRunIn(8);
+const triesWasm = triesLong("esbuild in WebAssembly");
 
 Deno.test({
   name: `bundleWith() gives the same bytes in WebAssembly, where no program may be started${
-    triesWasm ? "" : " [skipped: one run in 8 tries it]"
+    triesWasm ? "" : ` [skipped: ${NOT_TRIED}]`
   }`,
   ignore: !triesWasm,
   fn: sameInWasm,

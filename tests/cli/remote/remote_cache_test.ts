@@ -123,7 +123,9 @@ for (const [what, fault, note] of FAULTS) {
     await using server = new CacheServer();
     await build(writing(server.url));
     server.fault = fault;
-    const result = await build(reading(server.url), { TRI_REMOTE_CACHE_TIMEOUT: "0.2" });
+    // The others answer, be it late on a machine that is busy.
+    const limit = fault.kind === "slow" ? "0.2" : "30";
+    const result = await build(reading(server.url), { TRI_REMOTE_CACHE_TIMEOUT: limit });
     assertEquals([result.code, notes(result).length], [0, 1], result.stderr);
     assertMatch(notes(result)[0] ?? "", note);
     assertEquals(result.files, plain.files);

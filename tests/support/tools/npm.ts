@@ -1,6 +1,6 @@
 /** npm for tests of what is published: they are skipped where there is no npm, or no registry. */
 import { must0, run } from "./run_program.ts";
-import { isOneRunIn } from "../sampled.ts";
+import { NOT_TRIED } from "../sampled.ts";
 
 /** Installs packages, or what package.json of the folder names, without running their scripts. */
 export async function install(folder: string, ...packages: string[]): Promise<void> {
@@ -17,13 +17,13 @@ async function missing(): Promise<string | undefined> {
   }
 }
 
-/** A test that needs npm and its registry; one run in so many tries it. */
+/** A test that needs npm and its registry, and is left out unless this run tries it. */
 export async function npmTest(
   title: string,
   fn: (t: Deno.TestContext) => Promise<void>,
-  runs = 1,
+  isTried = true,
 ): Promise<void> {
-  const why = isOneRunIn(runs, title.length) ? await missing() : `one run in ${runs} tries it`;
+  const why = isTried ? await missing() : NOT_TRIED;
   Deno.test({
     name: why === undefined ? title : `${title} [skipped: ${why}]`,
     ignore: why !== undefined,
