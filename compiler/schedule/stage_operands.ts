@@ -140,7 +140,7 @@ function pipelineLoops(
     const isQuiet = around.regions.every(avoidsShared);
     const residents = body === undefined || state.context.numStages === 1
       ? []
-      : residentOperands(body, state.uses, state.context.target);
+      : residentOperands(body, state.uses, state.context);
     for (const operand of residents) {
       const fits = fitsShared(state.context.target, area.end + operand.bytes);
       if (body === undefined || !fits) {

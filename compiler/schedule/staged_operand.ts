@@ -4,7 +4,8 @@ import { operandsOf } from "../ir/op.ts";
 import { bytesOf } from "../ir/types.ts";
 import { type ConversionPlan, planConversion, type SharedPlan } from "../layout/conversion.ts";
 import { invertOrder, type LinearLayout, permuteLayout } from "../linear/linear.ts";
-import type { Target } from "../targets.ts";
+import { query, type Target } from "../targets.ts";
+import type { TargetContext } from "../tile/pass.ts";
 import { layoutOf, tileBytes } from "../layout/tiles.ts";
 
 /** An operand that goes from `source` through shared memory to a dot. */
@@ -70,8 +71,11 @@ function operandAt(dot: OpOf<"dot">, index: 0 | 1): Value {
   return index === 0 ? a : b;
 }
 
-/** 32-bit registers for accumulators and operands of the dots of a loop; the others hold addresses and the like. */
-const DOT_REGISTERS = 192;
+/** 32-bit registers of a thread, of which so many hold addresses and the like beside what dots of a loop add and read. */
+const THREAD_REGISTERS = 255;
+const OTHER_REGISTERS = 63;
+/** Threads of a warp. */
+const LANES = 32;
 
 /** Registers of a thread that hold its part of a tile. */
 const wordsOf = ({ type: { element, layout } }: Value): number =>
@@ -84,7 +88,7 @@ const wordsOf = ({ type: { element, layout } }: Value): number =>
 export function residentOperands(
   body: Region,
   uses: ReadonlyMap<Value, number>,
-  target: Target,
+  { target, numWarps }: Pick<TargetContext, "target" | "numWarps">,
 ): StagedOperand[] {
   // Loops inside have buffers of their own.
   if (body.ops.some(({ name }) => name === "while")) return [];
@@ -101,7 +105,12 @@ export function residentOperands(
   );
   const sums = dots.flatMap(({ results }) => results);
   const held = [...sums, ...operands.map(({ value }) => value)];
-  if (held.reduce((words, value) => words + wordsOf(value), 0) <= DOT_REGISTERS) return [];
+  const registers = query(
+    target,
+    ({ registersPerSm }) => Math.min(THREAD_REGISTERS, registersPerSm / (LANES * numWarps)),
+  );
+  const words = held.reduce((sum, value) => sum + wordsOf(value), 0);
+  if (words <= registers - OTHER_REGISTERS) return [];
   return operands.flatMap(({ dot, index, value, source }): StagedOperand[] => {
     const layout = layoutOf(value);
     const plan = planOperand(source, layout, target);

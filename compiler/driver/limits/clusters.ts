@@ -25,6 +25,7 @@ export function checkClusters({ body }: Func, target: Target, numCtas: number): 
     code: "E7013",
     what: `a product of tiles is not possible in a program of ${numCtas} blocks`,
     span: dot.span,
-    hint: "leave out `num_ctas`: products are of one block",
+    hint:
+      "leave out `num_ctas`: a block multiplies what is in its own registers and shared memory; blocks that read the same rows have them from the L2 cache",
   });
 }

@@ -86,9 +86,7 @@ function allocatesWell({ version }: Assembler, target: string): boolean {
 }
 
 /**
- * Bytes that entries may spill. Of attention_bias, heads of 64, the entry for sm_90a that launches without tensor maps take,
- * such as those without keys: its form, which all others take, has 112 registers without spills, and is 1.4 times as fast as
- * one of half as many warps. Of layer_norm_backward (on sm_120) and rms_norm_backward, rows of 262,144 floats: 64 registers let
+ * Bytes that entries may spill. Of layer_norm_backward (on sm_120) and rms_norm_backward, rows of 262,144 floats: 64 registers let
  * two blocks fit where a cluster has 16 (1.26 and 1.10 times as fast on an H200). Of add_parts, the code for few parts of many
  * results on sm_90 and sm_90a, which was timed with the three numbers that ptxas spills at 128 registers. Of conv2d, the
  * code for tensors of any alignment on sm_90. Of sdd_packed, blocks of 32 on sm_90a: the warp that starts copies keeps twelve
@@ -96,7 +94,6 @@ function allocatesWell({ version }: Assembler, target: string): boolean {
  */
 const SPILLED: Readonly<Record<string, number>> = {
   add_parts: 12,
-  attention_bias: 56,
   conv2d: 56,
   layer_norm_backward: 32,
   rms_norm_backward: 32,
