@@ -33,9 +33,8 @@ const LONGEST: readonly string[] = [
   "docs",
   "compiler/ptx",
   "programs",
-  "codegen",
+  "others",
   "editors",
-  "ffi",
 ];
 
 /** Folders of tests/ that are suites by their parts. */
