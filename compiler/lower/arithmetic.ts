@@ -123,6 +123,10 @@ function viaFloat(
   return convertScalar(e, compute(wide), "float32", element);
 }
 
+/** Whether an operand is 1 in single precision. */
+const isOne = (operand: Operand): boolean =>
+  operand.kind === "float" && operand.bits === 0x3f800000n;
+
 export function lowerBinary(
   e: Emitter,
   name: BinaryOp,
@@ -162,6 +166,8 @@ export function lowerBinary(
     ? [e.inRegister(a, bank), e.inRegister(b, bank)]
     : [a, b];
   const isRelaxed = name === "div" && kind === "f32" && e.floats.fastDivision && !isExact;
+  // Within 1 ulp; div.full scales its divisor, which takes five instructions for the one of a reciprocal.
+  if (isRelaxed && isOne(a)) return e.pure("rcp.approx.f32", bank, [e.inRegister(b, bank)]);
   // PTX takes an immediate as second operand of most instructions, as first of few.
   const [x, y] = inRegisters;
   return narrow(

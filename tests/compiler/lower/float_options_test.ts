@@ -83,6 +83,17 @@ Deno.test("readOptions() takes quotients of 2 ulp for fast_div(on), of floats on
   assert(ptxOf(["fast_div(off)"], body, "sm_80").includes("div.rn.f32"));
   assert(ptxOf(["fast_div(on)", "ftz(on)"], body, "sm_80").includes("div.full.ftz.f32"));
   assert(ptxOf(["fast_div(on)"], "*(Y + r) = div_rn(a, b);", "sm_80").includes("div.rn.f32"));
+  // A reciprocal takes no scaling of its divisor.
+  const reciprocal = ptxOf(["fast_div(on)"], "*(Y + r) = 1 / b;", "sm_80");
+  assert(reciprocal.includes("rcp.approx.f32") && !reciprocal.includes("div."));
+  assert(
+    ptxOf(["fast_div(on)", "ftz(on)"], "*(Y + r) = 1 / b;", "sm_80").includes("rcp.approx.ftz.f32"),
+  );
+  assert(ptxOf(["fast_div(off)"], "*(Y + r) = 1 / b;", "sm_80").includes("div.rn.f32"));
+  run(reciprocal, lanes).forEach((got, i) => {
+    const wanted = 1 / must(lanes(i).map(Math.fround)[1], "b");
+    assert(Math.abs(got - wanted) <= 2 ** -22 * wanted, `${got} for ${wanted}`);
+  });
   const half = ptxOf(["fast_div(on)"], "*(Y + r) = (half[128])a / (half[128])b;", "sm_80");
   assert(half.includes("div.rn.f32"));
   run(relaxed, lanes).forEach((got, i) => {
