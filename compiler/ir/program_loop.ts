@@ -23,3 +23,8 @@ export function persistenceOf(func: Func): Persistence | undefined {
   if (within === undefined) return "x";
   return within.length === 0 ? "all" : "xyz";
 }
+
+/** How many programs a block does at a time, each by a team of as many warps as a program has. */
+export function teamsOf(func: Func): number {
+  return loopOverPrograms(func)?.attrs.teams ?? 1;
+}

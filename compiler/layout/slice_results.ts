@@ -25,6 +25,7 @@ import { must } from "../support/bug.ts";
 import type { Pass, TargetContext } from "../tile/pass.ts";
 import { NaturalLayouts } from "./natural.ts";
 import { fillsMultiprocessor } from "./tiles.ts";
+import { mayHaveTeams } from "./warp_group.ts";
 import { SliceBuilder, type Slices } from "./slice_builder.ts";
 import { isPlainRead, Sliceable } from "./sliceable.ts";
 import { sliceLayout } from "./slices.ts";
@@ -134,7 +135,8 @@ function isComputed(behind: readonly Op[], { shape }: WideSums): boolean {
  * 0.98 of cuBLAS on an H100.
  */
 function isInTurn({ registers }: WideSums, { form, numWarps, target }: TargetContext): boolean {
-  return form !== "plain" && fillsMultiprocessor(registers, numWarps, target);
+  return form !== "plain" &&
+    (fillsMultiprocessor(registers, numWarps, target) || mayHaveTeams(registers, numWarps, target));
 }
 
 /** Whether no store behind a loop may touch what another access does. */

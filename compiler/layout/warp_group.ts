@@ -16,6 +16,7 @@ import type { SharedLayout } from "../linear/shared_layout.ts";
 import { must } from "../support/bug.ts";
 import type { ScalarName } from "../support/scalar.ts";
 import type { Target } from "../targets.ts";
+import { fillsMultiprocessor } from "./tiles.ts";
 
 /** Warps of a group, and rows of the result that each has of an instruction. */
 export const GROUP_WARPS = 4;
@@ -131,6 +132,16 @@ export function suitsChain(
     n >= LEAST_COLUMNS && n <= MOST_COLUMNS &&
     (row.isEitherOrder || (isLoaded(a) && alongK.every((isAlong) => isAlong))) &&
     isLoaded(b) && target.warpGroups;
+}
+
+/** Programs that a block with teams does at a time, and the registers of a thread for sums that leave room for no more. */
+export const TEAMS = 2;
+const TEAM_SUMS = 128;
+
+/** Whether blocks may have teams, each of which does programs of its own (schedule/programs/loop_programs.ts). */
+export function mayHaveTeams(sums: number, numWarps: number, target: Target): boolean {
+  return numWarps === GROUP_WARPS && sums === TEAM_SUMS &&
+    fillsMultiprocessor(sums, TEAMS * numWarps, target);
 }
 
 /** Whether a value is a box of a tensor, maybe permuted. */

@@ -2,10 +2,19 @@
 import type { Operand } from "../ptx/func.ts";
 import { applyBases, log2 } from "../linear/linear.ts";
 import type { LowerContext } from "./context.ts";
-import { int } from "./emitter.ts";
+import { type Emitter, int } from "./emitter.ts";
 
 export function threadInBlock(cx: LowerContext): Operand {
   return cx.emitter.pure("mov.u32", "b32", [{ kind: "special", name: "tid.x" }]);
+}
+
+/** Which team of the block the thread is in. The shuffle tells assemblers that it is the same for all lanes of a warp. */
+export function teamOfThread(e: Emitter, numWarps: number): Operand {
+  const thread = e.pure("mov.u32", "b32", [{ kind: "special", name: "tid.x" }]);
+  const team = e.pure("shr.u32", "b32", [thread, int(log2(32 * numWarps))]);
+  const own = e.register("b32");
+  e.emit("shfl.sync.idx.b32", [own, team, int(0), int(31), int(0xffffffffn)]);
+  return own;
 }
 
 /** The number of the thread's block in its program. */

@@ -12,7 +12,10 @@ export type Lowered = (register: number) => Ref;
 
 export interface LowerContext {
   readonly emitter: Emitter;
+  /** Of a program. */
   readonly numWarps: number;
+  /** Programs that a block does at a time, and which of them is the thread's; undefined: there is one. */
+  readonly teams: { readonly count: number; readonly own: Operand } | undefined;
   /** Blocks of a program. */
   readonly numCtas: number;
   /** What threads do with other blocks of their program. */

@@ -3,7 +3,7 @@ import type { PtxDirective, PtxFunction, PtxKernel, PtxParam, PtxVariable } from
 import { dropDead } from "../ptx/drop_dead.ts";
 import { renumber } from "../ptx/renumber.ts";
 import type { Func, Op } from "../ir/func.ts";
-import { persistenceOf } from "../ir/program_loop.ts";
+import { persistenceOf, teamsOf } from "../ir/program_loop.ts";
 import { walkOps } from "../ir/walk.ts";
 import { fitsShared, type Target } from "../targets.ts";
 import type { AxisFacts } from "../tile/axis.ts";
@@ -11,6 +11,7 @@ import { must } from "../support/bug.ts";
 import { CONSTANT_ALIGN } from "../support/constants.ts";
 import type { FloatOptions } from "../support/float_options.ts";
 import { CallTable } from "./calls/call_table.ts";
+import { teamOfThread } from "./addresses.ts";
 import type { LowerContext } from "./context.ts";
 import { emitDeferred } from "./values.ts";
 import { beginTogether } from "./reduce/cluster.ts";
@@ -95,15 +96,20 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
   const paramName = (index: number): string => `${options.symbol}_param_${index}`;
   const maps = func.maps.map((map, i) => ({ ...map, symbol: paramName(func.params.length + i) }));
   const turns = turnParams(func, func.params.length + maps.length, paramName);
-  const helpers = producerWarps(func, options.numWarps);
+  const teams = teamsOf(func);
+  const numWarps = teams * options.numWarps;
+  const helpers = producerWarps(func, numWarps);
   const emitter = new Emitter(options.target, options.files, options.floats);
+  const ownTeam = teams === 1 ? undefined : teamOfThread(emitter, options.numWarps);
+  const barrier = ownTeam === undefined ? int(1) : emitter.add("b32", ownTeam, int(1));
   const cx: LowerContext = {
     emitter,
     numWarps: options.numWarps,
+    teams: ownTeam === undefined ? undefined : { count: teams, own: ownTeam },
     numCtas: options.numCtas,
     remote: { hasReads: false, isMeeting: false, phases: new Map(), awaited: [] },
     // Barrier 0 is that of all threads.
-    blockBarrier: helpers === 0 ? [int(0)] : [int(1), int(32 * options.numWarps)],
+    blockBarrier: helpers === 0 ? [int(0)] : [barrier, int(32 * options.numWarps)],
     values: new Map(),
     chainLengths: new Map(),
     constants: new Map(),
@@ -151,7 +157,7 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
   const kept = dropDead(emitter.body);
   const live = renumber(dropIdleLocations(kept));
   if (cx.homes !== undefined) options.onHomes?.(cx.homes.finish(kept, live.renamed, emitter.spans));
-  const threads = 32 * (options.numWarps + helpers);
+  const threads = 32 * (numWarps + helpers);
   const dynamic = sharedBytes > STATIC_SHARED_BYTES;
   const use: Use = {
     threads,

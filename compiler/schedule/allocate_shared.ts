@@ -21,7 +21,7 @@ import { branchOf, loopOf } from "../ir/flow.ts";
 import { type Func, type Op, type OpOf, type Region, setAttrs } from "../ir/func.ts";
 import type { ExchangeOp } from "../ir/ops.ts";
 import { operandsOf, regionsOf } from "../ir/op.ts";
-import { bodyOfProgram } from "../ir/program_loop.ts";
+import { bodyOfProgram, teamsOf } from "../ir/program_loop.ts";
 import { isRotated } from "../ir/rotated_loop.ts";
 import { takesBuffer } from "../ir/table.ts";
 import { walkOps } from "../ir/walk.ts";
@@ -44,9 +44,10 @@ export const allocateShared: PlainPass = {
   name: "allocate-shared",
   doc: "addresses of exchanges and buffers in shared memory, and barriers before exchanges",
   run: (func) => {
-    const { exchanges, areaStart, bytes } = planShared(func);
+    const { exchanges, teamBytes, areaStart, bytes } = planShared(func);
     for (const [op, { part, barrier }] of exchanges) {
-      setAttrs(op, { address: part.start, barrier });
+      const team = teamBytes === undefined ? {} : { team_bytes: teamBytes };
+      setAttrs(op, { address: part.start, ...team, barrier });
     }
     for (const op of buffersOf(func)) setAttrs(op, { address: areaStart + op.attrs.offset });
     const isChanged = bytes > 0 || func.sharedBytes !== bytes;
@@ -101,6 +102,8 @@ interface Exchange {
 
 interface SharedPlan {
   readonly exchanges: ReadonlyMap<OpOf<ExchangeOp>, Exchange>;
+  /** Of the exchanges of each team, where a block has several. */
+  readonly teamBytes: number | undefined;
   /** Where the staging area begins. */
   readonly areaStart: number;
   readonly bytes: number;
@@ -126,6 +129,9 @@ function planShared(func: Func): SharedPlan {
     walk.exchanges.set(op, { part: { start: end - exchangeBytes(op), end }, barrier: false });
   });
   walk.bytes = Math.max(walk.bytes, bytesApart(apart));
+  const teams = teamsOf(func);
+  const teamBytes = aligned(walk.bytes);
+  walk.bytes = teams > 1 ? teams * teamBytes : walk.bytes;
   const areaStart = isExclusive
     ? aligned(walk.bytes, Math.max(ALIGNMENT, swizzleAlignment(func)))
     : 0;
@@ -138,7 +144,12 @@ function planShared(func: Func): SharedPlan {
     bytes = start + exchangeBytes(op);
     walk.exchanges.set(op, { part: { start, end: bytes }, barrier });
   }
-  return { exchanges: walk.exchanges, areaStart, bytes };
+  return {
+    exchanges: walk.exchanges,
+    teamBytes: teams > 1 ? teamBytes : undefined,
+    areaStart,
+    bytes,
+  };
 }
 
 /**

@@ -40,7 +40,7 @@ export class StagingArea {
     return { ...operand, buffer };
   }
 
-  /** A barrier for each slot of a ring. */
+  /** Barriers, such as one for each slot of a ring. */
   barriers(slots: number, span: Span): Value {
     return this.add(BARRIER, slots, BARRIER_BYTES, span);
   }

@@ -49,7 +49,8 @@ function exchange(cx: LowerContext, op: OpOf<"convert_layout">, plan: SharedPlan
   const { src, dst } = partsOf(op);
   const start = beginExchange(cx, op);
   // The warp may still read what it had there before.
-  const isRepeated = op.attrs.by_warp === true || (plan.withinWarp && cx.turns.programs.length > 1);
+  const isInTurn = cx.turns.programs.length > 1 || cx.teams !== undefined;
+  const isRepeated = op.attrs.by_warp === true || (plan.withinWarp && isInTurn);
   if (isRepeated && op.attrs.barrier === false) barrier();
   const tile: SharedTile = { plan, element: source.type.element, start: () => start };
   writeSharedTile(cx, src, lowered(cx, source), tile);

@@ -60,7 +60,7 @@ function lentRegisters(numWarps: number, registersPerSm: number): number {
   return Math.min(MOST_REGISTERS, whole((all - producers * PRODUCER_REGISTERS) / threads));
 }
 
-/** Warps of a block beside those of its program: a whole group if it leaves registers to them. */
+/** Warps of a block beside those of its programs: a whole group if it leaves registers to them. */
 export function producerWarps({ body }: Func, numWarps: number): number {
   if (!body.ops.some(({ name }) => name === "produce")) return 0;
   return numWarps >= LENDING_WARPS ? GROUP_WARPS : 1;
@@ -99,12 +99,13 @@ export function lowerProduce(cx: LowerContext, op: OpOf<"produce">): void {
   const e = cx.emitter;
   const { body } = regionsOf(op);
   const { ops } = body;
-  const first = int(WARP_LANES * cx.numWarps);
+  const numWarps = cx.numWarps * (cx.teams?.count ?? 1);
+  const first = int(WARP_LANES * numWarps);
   const isProducer = e.pure("setp.ge.u32", "pred", [threadInBlock(cx), first]);
   const isOne = e.pure("setp.eq.u32", "pred", [threadInBlock(cx), first]);
   fetchMaps(cx, body, isOne);
   e.emit("bar.sync", [int(0)]);
-  const lends = cx.numWarps >= LENDING_WARPS;
+  const lends = numWarps >= LENDING_WARPS;
   const setRegisters = (direction: "dec" | "inc", count: number): void => {
     if (lends) e.emit(`setmaxnreg.${direction}.sync.aligned.u32`, [int(count)]);
   };
@@ -113,7 +114,7 @@ export function lowerProduce(cx: LowerContext, op: OpOf<"produce">): void {
     whereTrue(cx, isOne, () => cx.lowerOps(ops.slice(0, -1)));
     e.emit("ret", []);
   });
-  setRegisters("inc", lentRegisters(cx.numWarps, e.target.registersPerSm));
+  setRegisters("inc", lentRegisters(numWarps, e.target.registersPerSm));
 }
 
 const WARP_LANES = 32;

@@ -33,15 +33,10 @@ import { ScheduleBuilder } from "../builder.ts";
 import { carry } from "../carried.ts";
 import { produceApart, produceBoxes } from "./chain_copies.ts";
 import { nextTurn, positionOfTurn, type Rewritten } from "./chain_dots.ts";
-import {
-  type ChainPlan,
-  type ChainPrograms,
-  isRefilled,
-  type Ring,
-  type Rings,
-} from "./chain_plan.ts";
+import { type ChainPlan, isRefilled, type Ring, type Rings } from "./chain_plan.ts";
 import { multiplyGuarded } from "./guarded_loop.ts";
 import { overlapChain, takesFirstApart } from "./overlapped_chain.ts";
+import type { CopiedPrograms } from "../warp_groups/copied_programs.ts";
 import { lastPosition, type Position, positionValues } from "../warp_groups/ring_position.ts";
 import { multiplyChain } from "./rotated_chain.ts";
 
@@ -112,7 +107,7 @@ const multiplyLoop = (plan: ChainPlan, rings: Rings, start: Position): Rewritten
 /** A chain in a loop over programs, which carries the position of the rings and counts the programs. */
 function multiplyPrograms(
   plan: ChainPlan,
-  { loop }: ChainPrograms,
+  { loop }: CopiedPrograms,
   rings: Rings,
   start: Position,
   zero: Value,

@@ -13,11 +13,11 @@ import { suitsChain, suitsWarpGroups } from "../../layout/warp_group.ts";
 import { must } from "../../support/bug.ts";
 import { query } from "../../targets.ts";
 import type { TargetContext } from "../../tile/pass.ts";
+import { type CopiedPrograms, programsOf } from "../warp_groups/copied_programs.ts";
 import { isGrouped } from "../warp_groups/group_dot.ts";
-import { addOuter } from "../backward_slice.ts";
 import { conditionsOfLoads, type GuardedDot, guardedDots, hoistBoxes } from "./guarded_dots.ts";
-import { addressState, hasEffects, stagesOf } from "../pipeline/pipeline.ts";
-import { type AddressState, pick } from "../pipeline/prefetch.ts";
+import { hasEffects, stagesOf } from "../pipeline/pipeline.ts";
+import { type AddressState, addressState } from "../pipeline/prefetch.ts";
 import { BARRIER, BARRIER_BYTES } from "../staging_area.ts";
 import { boxedSlot } from "../warp_groups/tensor_loop.ts";
 
@@ -77,16 +77,7 @@ export interface ChainPlan {
   readonly slots: number;
   readonly numWarps: number;
   /** Where blocks do several programs in turn: rings go on from one to the next. */
-  readonly programs: ChainPrograms | undefined;
-}
-
-/** The loop over programs that a chain is in. */
-export interface ChainPrograms {
-  readonly loop: OpOf<"while">;
-  /** What it carries for copies. */
-  readonly carried: AddressState;
-  /** Values of a program that copies of its loop, and the loop's test, use. */
-  readonly outer: readonly Value[];
+  readonly programs: CopiedPrograms | undefined;
 }
 
 /** Slots of a box from outside where blocks do several programs in turn: the next program's comes during this one. */
@@ -165,7 +156,11 @@ export function planChain(
     ? undefined
     : addressState(loop, rings.flatMap(({ from }) => from));
   if (carried === undefined) return undefined;
-  const programs = around && programsOf(around, loop, list, carried);
+  const programs = around &&
+    programsOf(around, loop, carried, {
+      inLoop: rings.flatMap(({ from }) => from),
+      outside: list.filter(({ isRing }) => !isRing).flatMap(({ from }) => from),
+    });
   if (around !== undefined && programs === undefined) return undefined;
   const wanted = stagesOf(loop, context) ?? DEFAULT_SLOTS;
   const sum = (of: readonly BoxPlan[]): number => of.reduce((bytes, one) => bytes + one.bytes, 0);
@@ -180,24 +175,6 @@ export function planChain(
   return slots < (isGuarded ? LEAST_GUARDED_SLOTS : 1)
     ? undefined
     : { func, loop, dots: planned, guarded, boxes: list, carried, slots, numWarps, programs };
-}
-
-/** What copies of a chain need of the programs that a block does; undefined where it cannot be computed earlier. */
-function programsOf(
-  around: OpOf<"while">,
-  loop: OpOf<"while">,
-  boxes: readonly TensorBox[],
-  { entering, leaving }: AddressState,
-): ChainPrograms | undefined {
-  const { test, body, initial, continues, leaving: letThrough, repeated } = loopOf(loop);
-  const home = loopOf(around).body;
-  const outer = new Set<Value>();
-  addOuter(test, [continues, ...pick(letThrough, leaving)], home, outer);
-  const inRings = boxes.filter(({ isRing }) => isRing).flatMap(({ from }) => from);
-  addOuter(body, [...inRings, ...pick(repeated, entering)], home, outer);
-  const once = boxes.filter(({ isRing }) => !isRing).flatMap(({ from }) => from);
-  const carried = addressState(around, [...outer, ...pick(initial, entering), ...once]);
-  return carried && { loop: around, carried, outer: [...outer] };
 }
 
 /** More than all barriers of a loop. */

@@ -16,7 +16,7 @@ import { query } from "../../targets.ts";
 import type { AxisFacts } from "../../tile/axis.ts";
 import type { TargetContext } from "../../tile/pass.ts";
 import { buffersOf, type ChainPlan, type TensorBox, type VectorBox } from "./chain_plan.ts";
-import { addressState } from "../pipeline/pipeline.ts";
+import { addressState } from "../pipeline/prefetch.ts";
 
 /** What the size and the addresses of a bulk copy are multiples of (PTX ISA 9.0, 9.7.9.25.4.1). */
 const UNIT_BYTES = 16;

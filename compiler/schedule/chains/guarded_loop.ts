@@ -30,8 +30,12 @@ import { ScheduleBuilder } from "../builder.ts";
 import { carry } from "../carried.ts";
 import { ChainDots, type Rewritten } from "./chain_dots.ts";
 import type { ChainDot, ChainPlan, Rings } from "./chain_plan.ts";
-import { addressState } from "../pipeline/pipeline.ts";
-import { copyOfIteration, firstIteration, type Iteration } from "../pipeline/prefetch.ts";
+import {
+  addressState,
+  copyOfIteration,
+  firstIteration,
+  type Iteration,
+} from "../pipeline/prefetch.ts";
 import { nextPosition, type Position } from "../warp_groups/ring_position.ts";
 
 /** Puts the dots of warp groups into the loop. Of programs in turn, the last slots are free after it. */

@@ -3,7 +3,7 @@
  * can copy asynchronously, loads become copies into a ring of slots; elsewhere there are two slots, and loads go
  * through registers.
  */
-import type { Func, Op, OpOf, Value } from "../../ir/func.ts";
+import type { Func, Op, OpOf } from "../../ir/func.ts";
 import { loopOf } from "../../ir/flow.ts";
 import { madeBy, operandsOf } from "../../ir/op.ts";
 import { isLookup, rowOf } from "../../ir/table.ts";
@@ -18,8 +18,8 @@ import {
   pipelineBySlices,
   pipelineThroughRegisters,
 } from "./pipelined_loop.ts";
-import { parametersNeeded } from "../backward_slice.ts";
-import { type AddressState, pick, type Plan, type PrefetchedOperand } from "./prefetch.ts";
+import { type AddressState, addressState, type Plan, type PrefetchedOperand } from "./prefetch.ts";
+import { TEAMS } from "../../layout/warp_group.ts";
 import type { TargetContext } from "../../tile/pass.ts";
 import type { LoadedOperand, StagedOperand } from "../staged_operand.ts";
 import { BARRIER_BYTES, type StagingArea } from "../staging_area.ts";
@@ -39,6 +39,7 @@ import {
   planTensorDot,
 } from "../warp_groups/tensor_loop.ts";
 import type { Reuse } from "../warp_groups/slot_ring.ts";
+import { pipelineTeams, planTeams } from "../warp_groups/team_programs.ts";
 import { pipelineAcrossPrograms, planPrograms } from "../warp_groups/tensor_programs.ts";
 import { pipelineStoredDot, planStoredDot } from "../warp_groups/stored_loop.ts";
 import {
@@ -159,6 +160,17 @@ function pipelineByTensorCopies(
   const bytes = staged.reduce((sum, operand) => sum + operand.bytes, BARRIER_BYTES);
   const slots = slotsFor(context, bytes, stagesOf(loop, context) ?? GROUP_STAGES);
   if (slots < LEAST_TENSOR_SLOTS) return undefined;
+  if (programs?.attrs.teams !== undefined) {
+    const teams = planTeams(loop, staged.flatMap(({ load }) => load.operands), programs);
+    return teams && ((area) => {
+      const dot = stageGroupDot(group, area, slots);
+      const { numWarps } = context;
+      const plan = { func, loop, staged: dot.staged, slots, numWarps, ...teams };
+      const [full, empty] = [area.barriers(slots, loop.span), area.barriers(slots, loop.span)];
+      const barriers = { full, empty, turn: area.barriers(TEAMS, loop.span) };
+      return { isAcross: true, rewrite: () => pipelineTeams(plan, dot, barriers) };
+    });
+  }
   const ring = programs && planPrograms(loop, staged, carried, programs);
   return (area) => {
     const dot = stageGroupDot(group, area, slots);
@@ -292,25 +304,4 @@ function stateOf(
   staged: readonly Pick<PrefetchedOperand, "load">[],
 ): AddressState | undefined {
   return addressState(loop, staged.flatMap(({ load }) => load.operands));
-}
-
-/** What the loop carries for values of its body; undefined where these cannot be computed earlier. */
-export function addressState(
-  loop: OpOf<"while">,
-  values: readonly Value[],
-): AddressState | undefined {
-  const { test, body, continues, leaving: letThrough, repeated } = loopOf(loop);
-  const inTest = new Set<Value>([continues]);
-  const inBody = new Set<Value>(values);
-  for (;;) {
-    const entering = parametersNeeded(test, [...inTest], false);
-    const leaving = parametersNeeded(body, [...inBody], true);
-    if (entering === undefined || leaving === undefined) return undefined;
-    const before = inTest.size + inBody.size;
-    for (const value of pick(letThrough, [...leaving])) inTest.add(value);
-    for (const value of pick(repeated, [...entering])) inBody.add(value);
-    if (inTest.size + inBody.size === before) {
-      return { entering: [...entering], leaving: [...leaving] };
-    }
-  }
 }

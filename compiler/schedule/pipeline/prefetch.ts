@@ -8,7 +8,7 @@
 import { loopOf } from "../../ir/flow.ts";
 import type { Func, OpOf, Value } from "../../ir/func.ts";
 import { bug, must } from "../../support/bug.ts";
-import { copySlice } from "../backward_slice.ts";
+import { copySlice, parametersNeeded } from "../backward_slice.ts";
 import type { ScheduleBuilder } from "../builder.ts";
 import type { InBuffer, StagedOperand } from "../staged_operand.ts";
 import { zip } from "../../support/zip.ts";
@@ -19,6 +19,27 @@ export interface AddressState {
   readonly entering: readonly number[];
   /** Among what leaves the test. */
   readonly leaving: readonly number[];
+}
+
+/** What the loop carries for values of its body; undefined where these cannot be computed earlier. */
+export function addressState(
+  loop: OpOf<"while">,
+  values: readonly Value[],
+): AddressState | undefined {
+  const { test, body, continues, leaving: letThrough, repeated } = loopOf(loop);
+  const inTest = new Set<Value>([continues]);
+  const inBody = new Set<Value>(values);
+  for (;;) {
+    const entering = parametersNeeded(test, [...inTest], false);
+    const leaving = parametersNeeded(body, [...inBody], true);
+    if (entering === undefined || leaving === undefined) return undefined;
+    const before = inTest.size + inBody.size;
+    for (const value of pick(letThrough, [...leaving])) inTest.add(value);
+    for (const value of pick(repeated, [...entering])) inBody.add(value);
+    if (inTest.size + inBody.size === before) {
+      return { entering: [...entering], leaving: [...leaving] };
+    }
+  }
 }
 
 /** An operand that the loop loads. */

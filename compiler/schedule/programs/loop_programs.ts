@@ -9,15 +9,20 @@
  *
  * It is done where the sums of a block leave no registers for a second one on its multiprocessor: two blocks overlap
  * without it, and smaller tiles are for products that have a program for each multiprocessor at most.
+ *
+ * Where a program is one warp group and two of them fill a multiprocessor, a block has two such teams, which do every
+ * other program each (warp_groups/team_programs.ts): one multiplies while the other one computes and stores.
  */
 import { loopOf } from "../../ir/flow.ts";
 import { type Func, type Op, type OpOf, setAttrs } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
+import { loopOverPrograms } from "../../ir/program_loop.ts";
 import { rowOf } from "../../ir/table.ts";
 import { bytesOf } from "../../ir/types.ts";
-import { walkOps } from "../../ir/walk.ts";
+import { cloneFunc, restoreBody, walkOps } from "../../ir/walk.ts";
 import { exchangeBytes, isExchange } from "../../layout/exchanges.ts";
 import { fillsMultiprocessor, registerCount, tileBytes } from "../../layout/tiles.ts";
+import { groupType, mayHaveTeams, TEAMS } from "../../layout/warp_group.ts";
 import { must } from "../../support/bug.ts";
 import { fitsShared, query } from "../../targets.ts";
 import type { Pass, TargetContext } from "../../tile/pass.ts";
@@ -27,6 +32,7 @@ import { buffersOf, type ChainPlan, planChain } from "../chains/chain_plan.ts";
 import { growsWithProgram } from "./longest_first.ts";
 import { GROUP_STAGES } from "../pipeline/pipeline.ts";
 import { repeats } from "../repeats.ts";
+import { planTeams } from "../warp_groups/team_programs.ts";
 import { takeTurns, turnsAlongAll, turnsAlongFirst, turnsToAndFro } from "./turns.ts";
 
 export const loopPrograms: Pass<TargetContext> = {
@@ -37,6 +43,7 @@ export const loopPrograms: Pass<TargetContext> = {
     if (takeGuarded(func, context)) return true;
     const loop = loadingLoop(func);
     if (loop === undefined || !isUnordered(func, loop)) return false;
+    if (suitsTeams(func, loop, context)) return takeTeams(func, loop, context);
     if (!isAlone(dotsOf(loop), context)) return false;
     const slots = slotsBeside(func, loop, context);
     if (slots === undefined) return false;
@@ -45,6 +52,21 @@ export const loopPrograms: Pass<TargetContext> = {
     return true;
   },
 };
+
+/** The same by teams of a block, if copies of both can begin early. */
+function takeTeams(func: Func, loop: OpOf<"while">, context: TargetContext): boolean {
+  const slots = slotsBeside(func, loop, context, TEAMS);
+  if (slots === undefined || slots < LEAST_TEAM_SLOTS) return false;
+  const before = cloneFunc(func);
+  setAttrs(loop, { num_stages: slots });
+  takeTurns(func, turnsAlongFirst(func, loop.span), { programs: true, teams: TEAMS });
+  const programs = loopOverPrograms(func);
+  const loads = loopOf(loop).body.ops.filter(({ name }) => name === "tensor_load");
+  const operands = loads.flatMap((load) => load.operands);
+  const isPlanned = programs !== undefined && planTeams(loop, operands, programs) !== undefined;
+  if (!isPlanned) restoreBody(func, before);
+  return isPlanned;
+}
 
 /**
  * The same along all axes of the grid for a chain of two dots, whose copies a warp beside those of the program starts
@@ -184,29 +206,55 @@ function isUnordered({ body }: Func, loop: Op): boolean {
 const dotsOf = (loop: OpOf<"while">): readonly OpOf<"dot">[] =>
   loopOf(loop).body.ops.filter((op) => op.name === "dot");
 
-/** Whether the registers of a multiprocessor do not suffice for the sums of two blocks. */
-function isAlone(dots: readonly OpOf<"dot">[], { numWarps, target }: TargetContext): boolean {
-  const sums = dots.map(resultOf).reduce(
+/** Registers of a thread for the sums of dots. */
+function sumRegisters(dots: readonly OpOf<"dot">[]): number {
+  return dots.map(resultOf).reduce(
     (all, sum) => all + registerCount(sum) * bytesOf(sum.type.element) / 4,
     0,
   );
-  return fillsMultiprocessor(sums, numWarps, target);
+}
+
+/** Whether the registers of a multiprocessor do not suffice for the sums of two blocks. */
+function isAlone(dots: readonly OpOf<"dot">[], { numWarps, target }: TargetContext): boolean {
+  return fillsMultiprocessor(sumRegisters(dots), numWarps, target);
+}
+
+/**
+ * Whether a block has teams that do programs beside each other (warp_groups/team_programs.ts): what programs exchange
+ * stays within warps, so that no team waits for the other one. Where the grid has other axes, each program has a block.
+ * Types that may lie in either order always come from shared memory, not from registers.
+ */
+function suitsTeams(func: Func, loop: OpOf<"while">, { numWarps, target }: TargetContext): boolean {
+  const dots = dotsOf(loop);
+  return dots.every((dot) => groupType(operandsOf(dot).a)?.isEitherOrder === true) &&
+    mayHaveTeams(sumRegisters(dots), numWarps, target) && exchangesApart(func).length > 0 &&
+    hasOneAxis(func);
+}
+
+/** Whether programs ask for their index along the first axis of the grid only. */
+function hasOneAxis({ body }: Func): boolean {
+  let isOne = true;
+  walkOps(body, (op) => isOne &&= op.name !== "program_id" || op.attrs.axis === 0);
+  return isOne;
 }
 
 /** Slots with which copies for later iterations are on their way while one multiplies and one before it ends. */
 const LEAST_SLOTS = 3;
+/** The same for teams, whose iterations take half of the time. */
+const LEAST_TEAM_SLOTS = 5;
 
 /** Slots that fit beside what the exchanges of a program need, which overlap with copies; undefined where they are too few. */
 function slotsBeside(
   func: Func,
   loop: OpOf<"while">,
   { target, numStages }: TargetContext,
+  teams = 1,
 ): number | undefined {
   let slotBytes = 0;
   for (const op of loopOf(loop).body.ops) {
     if (op.name === "tensor_load") slotBytes += tileBytes(resultOf(op).type);
   }
-  const exchanged = exchangedBytes(func, loop);
+  const exchanged = teams * exchangedBytes(func, loop);
   const wanted = loop.attrs.num_stages ?? numStages ?? GROUP_STAGES;
   const slots = query(target, ({ sharedBytesPerBlock }) => {
     const fitting = Math.floor((sharedBytesPerBlock - exchanged - SPARE_BYTES) / slotBytes);

@@ -19,11 +19,12 @@
  * when the cursor comes to it: no program may write what another one reads, and its own stores come after its loop.
  */
 import { loopOf } from "../../ir/flow.ts";
-import type { Op, OpOf, Region, Value } from "../../ir/func.ts";
+import type { Op, OpOf, Value } from "../../ir/func.ts";
 import { zip } from "../../support/zip.ts";
-import { addOuter, copySlice, parametersNeeded, replacing } from "../backward_slice.ts";
+import { copySlice, parametersNeeded, replacing } from "../backward_slice.ts";
 import { ScheduleBuilder } from "../builder.ts";
 import { carry } from "../carried.ts";
+import { isCountFixed, outerValues } from "./copied_programs.ts";
 import { finishGroupDot, type GroupDot } from "./group_dot.ts";
 import { type AddressState, pick, type Plan } from "../pipeline/prefetch.ts";
 import { advanceRing, readyBarriers } from "./slot_ring.ts";
@@ -44,40 +45,11 @@ export function planPrograms(
   carried: AddressState,
   programs: OpOf<"while">,
 ): ProgramRing | undefined {
-  const { test, body, initial, continues, leaving, repeated } = loopOf(loop);
   const program = loopOf(programs).body;
-  const tested = [continues, ...pick(leaving, carried.leaving)];
-  const used = [
-    ...staged.flatMap(({ load }) => load.operands),
-    ...pick(repeated, carried.entering),
-  ];
-  const outer = new Set<Value>();
-  addOuter(test, tested, program, outer);
-  addOuter(body, used, program, outer);
-  const entering = pick(initial, carried.entering);
+  const outer = outerValues(loop, carried, staged.flatMap(({ load }) => load.operands), program);
+  const entering = pick(loopOf(loop).initial, carried.entering);
   if (parametersNeeded(program, [...outer, ...entering], true) === undefined) return undefined;
-  return isCountFixed(loop, program) ? { programs, outer: [...outer] } : undefined;
-}
-
-/** Whether the loop has as many iterations in every program of a block. */
-function isCountFixed(loop: OpOf<"while">, program: Region): boolean {
-  const { test, body, initial, continues, leaving, repeated } = loopOf(loop);
-  const entering = new Set<number>();
-  const outer = new Set<Value>();
-  const wanted = { test: [continues], body: [] as Value[] };
-  for (let known = -1; known !== entering.size;) {
-    known = entering.size;
-    const inTest = parametersNeeded(test, wanted.test, false);
-    const inBody = parametersNeeded(body, wanted.body, false);
-    if (inTest === undefined || inBody === undefined) return false;
-    for (const index of inTest) entering.add(index);
-    wanted.test = [continues, ...pick(leaving, [...inBody])];
-    wanted.body = pick(repeated, [...entering]);
-  }
-  addOuter(test, wanted.test, program, outer);
-  addOuter(body, wanted.body, program, outer);
-  const starts = pick(initial, [...entering]);
-  return parametersNeeded(program, [...outer, ...starts], false)?.size === 0;
+  return isCountFixed(loop, program) ? { programs, outer } : undefined;
 }
 
 /** Where the next copies come from: an iteration of a program, which is there if it `runs`. */
