@@ -5,8 +5,8 @@
 
 Results are compared with torch before anything is timed. Parts are timed with their sum. Storage `nt` multiplies by a
 matrix stored by columns, `tn` has the left one stored so. float32 is exact on both sides: TF32 is off. Convolutions have channels last on both sides.
-matmul, batched_matmul, conv2d and its gradients run in the configuration that wrappers choose, the others in their
-first one.
+matmul, matmul_fused, batched_matmul, conv2d and its gradients run in the configuration that wrappers choose, the others
+in their first one.
 """
 import torch
 
@@ -68,9 +68,10 @@ def fused(table, load, cases):
         layer = lambda: torch.nn.functional.gelu(torch.matmul(a, b).add_(narrow), approximate="tanh").add_(residual)
         expected = torch.nn.functional.gelu(a.float() @ b.float() + bias, approximate="tanh") + residual
         arguments = (a, b, 0, 0, bias, residual, c, m, n, k, a.stride(0), *b.stride(), c.stride(0), 2, 1.0)
-        ours = kernels.pick("matmul_fused", dtype, *arguments)
+        specialization = {"nn": "s1", "nt": "s2"}[storage]
+        ours = kernels.tuned("matmul_fused", dtype, specialization, *arguments)
         alone = (a, b, product, m, n, k, *a.stride(), *b.stride(), *product.stride())
-        bare = plain.pick("matmul", dtype, *alone)
+        bare = plain.tuned("matmul", dtype, specialization, *alone)
         ours(*arguments)
         near(c, expected, dtype, f"fused {dtype} {m}x{n}x{k}")
         times = interleaved({"ours": lambda: ours(*arguments), "plain": lambda: bare(*alone), "torch": layer}, count=10)
