@@ -41,7 +41,7 @@ export const sliceResults: Pass<TargetContext> = {
     const at = func.body.ops.indexOf(loop);
     const behind = func.body.ops.slice(at + 1, -1);
     const stores = behind.filter((op): op is OpOf<"store"> => op.name === "store");
-    const isWorth = isComputed(behind, sums) || isInTurn(sums, context);
+    const isWorth = isComputed(behind, sums) || isInTurn(func, sums, context);
     if (!isWorth || !behind.every(isKnown) || !areApart(func, behind)) return false;
     const layouts = new NaturalLayouts(func, { ...context, axisInfo: context.axisInfo() });
     const hasLayout = (value: Value, axis: number): boolean =>
@@ -134,9 +134,14 @@ function isComputed(behind: readonly Op[], { shape }: WideSums): boolean {
  * halves went from 0.93 to
  * 0.98 of cuBLAS on an H100.
  */
-function isInTurn({ registers }: WideSums, { form, numWarps, target }: TargetContext): boolean {
-  return form !== "plain" &&
-    (fillsMultiprocessor(registers, numWarps, target) || mayHaveTeams(registers, numWarps, target));
+function isInTurn(
+  func: Func,
+  { loop, registers }: WideSums,
+  { form, numWarps, numStages, target }: TargetContext,
+): boolean {
+  const slots = loop.attrs.num_stages ?? numStages;
+  return form !== "plain" && (fillsMultiprocessor(registers, numWarps, target) ||
+    mayHaveTeams(func, { sums: registers, slots, numWarps, target }));
 }
 
 /** Whether no store behind a loop may touch what another access does. */

@@ -137,11 +137,39 @@ export function suitsChain(
 /** Programs that a block with teams does at a time, and the registers of a thread for sums that leave room for no more. */
 export const TEAMS = 2;
 const TEAM_SUMS = 128;
+/**
+ * Slots with which copies for a team are under way while the other one ends: their iterations take half of the time of
+ * those of a block without teams.
+ */
+export const LEAST_TEAM_SLOTS = 5;
 
-/** Whether blocks may have teams, each of which does programs of its own (schedule/programs/loop_programs.ts). */
-export function mayHaveTeams(sums: number, numWarps: number, target: Target): boolean {
-  return numWarps === GROUP_WARPS && sums === TEAM_SUMS &&
-    fillsMultiprocessor(sums, TEAMS * numWarps, target);
+/** What decides about teams: registers of a thread for sums, the slots that are asked for, the warps of a program. */
+interface TeamFacts {
+  readonly sums: number;
+  readonly slots: number | undefined;
+  readonly numWarps: number;
+  readonly target: Target;
+}
+
+/**
+ * Whether blocks may have teams, each of which does programs of its own (schedule/programs/loop_programs.ts). Where the
+ * grid has several axes, each program has a block.
+ */
+export function mayHaveTeams(
+  func: Func,
+  { sums, slots = 0, numWarps, target }: TeamFacts,
+): boolean {
+  return numWarps === GROUP_WARPS && sums === TEAM_SUMS && slots >= LEAST_TEAM_SLOTS &&
+    fillsMultiprocessor(sums, TEAMS * numWarps, target) && hasOneAxis(func);
+}
+
+/** Whether programs ask for their index along the first axis of the grid only. */
+function hasOneAxis({ body }: Func): boolean {
+  let isOne = true;
+  walkOps(body, (op) => {
+    isOne &&= op.name !== "program_id" || op.attrs.axis === 0;
+  });
+  return isOne;
 }
 
 /** Whether a value is a box of a tensor, maybe permuted. */

@@ -156,7 +156,10 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
   emitter.onEnd?.(emitter.scope);
   const kept = dropDead(emitter.body);
   const live = renumber(dropIdleLocations(kept));
-  if (cx.homes !== undefined) options.onHomes?.(cx.homes.finish(kept, live.renamed, emitter.spans));
+  if (cx.homes !== undefined) {
+    const ofTeams = { count: teams, warps: options.numWarps };
+    options.onHomes?.(cx.homes.finish(kept, live.renamed, emitter.spans, ofTeams));
+  }
   const threads = 32 * (numWarps + helpers);
   const dynamic = sharedBytes > STATIC_SHARED_BYTES;
   const use: Use = {

@@ -9,7 +9,7 @@ import { rootsOf } from "../ir/pointer_roots.ts";
 import { rowOf } from "../ir/table.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
 import { definedIn, walkOps } from "../ir/walk.ts";
-import type { Home, HomeRef } from "../lower/homes.ts";
+import type { Home, HomeRef, Homes } from "../lower/homes.ts";
 import type { ScalarValue } from "../support/arith.ts";
 import type { ProgramReader, WarpRegister } from "../support/variables.ts";
 import { valueOfBytes, valueOfRegister } from "./element_bits.ts";
@@ -45,7 +45,10 @@ export class Evaluator {
   /** Parameters of loops' tests that are what they came from. */
   readonly tested: ReadonlyMap<Value, TestedValue>;
 
-  constructor(func: Func, homes: readonly Home[]) {
+  readonly #teams: Homes["teams"];
+
+  constructor(func: Func, { homes, teams }: Pick<Homes, "homes" | "teams">) {
+    this.#teams = teams;
     const values = [...func.params, ...definedIn(func.body)];
     this.values = new Map(values.map((value) => [value.id, value]));
     for (const home of homes) {
@@ -81,6 +84,12 @@ export class Evaluator {
     }
   }
 
+  /** The first warp of the program that a warp works on, or the last one's if it is beside those of programs. */
+  firstWarp(warp: number): number {
+    const { count, warps } = this.#teams;
+    return Math.min(Math.floor(warp / warps), count - 1) * warps;
+  }
+
   homesOf(id: number): readonly Home[] {
     return this.#homes.get(id) ?? [];
   }
@@ -102,6 +111,8 @@ export class Evaluation {
   readonly #known = new Map<Value, (KnownElement | undefined)[]>();
   readonly #registers = new Map<Home, WarpRegister[]>();
   readonly #surroundings: Surroundings;
+  /** Of the program that the focused thread works on. */
+  readonly #firstWarp: number;
   #depth = 0;
 
   /** `isWithin` says of the loops of the code whether the program is in them. */
@@ -113,6 +124,7 @@ export class Evaluation {
     this.#isWithin = isWithin;
     this.#evaluator = evaluator;
     this.#reader = reader;
+    this.#firstWarp = evaluator.firstWarp(reader.warp);
     this.#surroundings = {
       program: reader.program,
       grid: reader.grid,
@@ -175,7 +187,7 @@ export class Evaluation {
   /** A warp's register is asked once for all elements in it. */
   #registerOf(home: Home, { register }: RegisterRef, owner: Owner): WarpRegister {
     const registers = home.refs.length;
-    const warp = warpOf(owner, registers);
+    const warp = this.#firstWarp + warpOf(owner, registers);
     let known = this.#registers.get(home);
     if (known === undefined) this.#registers.set(home, known = []);
     return known[warp * registers + owner % registers] ??= this.#reader.register(

@@ -20,7 +20,7 @@ export interface NamedEntry {
 
 export function sourceNames({ built, recorder, homes, instructions }: NamedEntry): SourceNames {
   const statements = homes.spans.map((span) => span && recorder.statements.get(span));
-  const evaluator = new Evaluator(built, homes.homes);
+  const evaluator = new Evaluator(built, homes);
   return {
     instructions,
     loops: homes.loops,

@@ -22,7 +22,7 @@ import { bytesOf } from "../../ir/types.ts";
 import { cloneFunc, restoreBody, walkOps } from "../../ir/walk.ts";
 import { exchangeBytes, isExchange } from "../../layout/exchanges.ts";
 import { fillsMultiprocessor, registerCount, tileBytes } from "../../layout/tiles.ts";
-import { groupType, mayHaveTeams, TEAMS } from "../../layout/warp_group.ts";
+import { groupType, LEAST_TEAM_SLOTS, mayHaveTeams, TEAMS } from "../../layout/warp_group.ts";
 import { must } from "../../support/bug.ts";
 import { fitsShared, query } from "../../targets.ts";
 import type { Pass, TargetContext } from "../../tile/pass.ts";
@@ -221,27 +221,23 @@ function isAlone(dots: readonly OpOf<"dot">[], { numWarps, target }: TargetConte
 
 /**
  * Whether a block has teams that do programs beside each other (warp_groups/team_programs.ts): what programs exchange
- * stays within warps, so that no team waits for the other one. Where the grid has other axes, each program has a block.
- * Types that may lie in either order always come from shared memory, not from registers.
+ * stays within warps, so that no team waits for the other one. Types that may lie in either order always come from
+ * shared memory, not from registers.
  */
-function suitsTeams(func: Func, loop: OpOf<"while">, { numWarps, target }: TargetContext): boolean {
+function suitsTeams(
+  func: Func,
+  loop: OpOf<"while">,
+  { numWarps, numStages, target }: TargetContext,
+): boolean {
   const dots = dotsOf(loop);
+  const slots = loop.attrs.num_stages ?? numStages;
   return dots.every((dot) => groupType(operandsOf(dot).a)?.isEitherOrder === true) &&
-    mayHaveTeams(sumRegisters(dots), numWarps, target) && exchangesApart(func).length > 0 &&
-    hasOneAxis(func);
-}
-
-/** Whether programs ask for their index along the first axis of the grid only. */
-function hasOneAxis({ body }: Func): boolean {
-  let isOne = true;
-  walkOps(body, (op) => isOne &&= op.name !== "program_id" || op.attrs.axis === 0);
-  return isOne;
+    mayHaveTeams(func, { sums: sumRegisters(dots), slots, numWarps, target }) &&
+    exchangesApart(func).length > 0;
 }
 
 /** Slots with which copies for later iterations are on their way while one multiplies and one before it ends. */
 const LEAST_SLOTS = 3;
-/** The same for teams, whose iterations take half of the time. */
-const LEAST_TEAM_SLOTS = 5;
 
 /** Slots that fit beside what the exchanges of a program need, which overlap with copies; undefined where they are too few. */
 function slotsBeside(

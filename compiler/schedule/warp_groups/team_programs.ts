@@ -242,32 +242,22 @@ function asFarAgain(
   to: Position,
 ): Position {
   const count = build.int(slots);
-  // Slots of two rounds of the ring, of which the second has the other parity.
-  const inRounds = ({ slot, parity }: Position): Value =>
-    build.value("add", [slot, build.value("mul", [parity, count], INT32)], INT32);
-  const isAtLeast = (value: Value, least: Value): Value => build.value("ge", [value, least], BOOL);
-  const end = inRounds(to);
-  const distance = build.value("sub", [end, inRounds(from)], INT32);
-  const round = build.int(2 * slots);
-  // From -2 to 4 rounds less one slot: within two rounds after one of each.
-  const far = build.value("add", [end, distance], INT32);
-  const raised = build.value("select", [
-    isAtLeast(far, build.int(0)),
-    far,
-    build.value("add", [far, round], INT32),
-  ], INT32);
-  const there = build.value("select", [
-    isAtLeast(raised, round),
-    build.value("sub", [raised, round], INT32),
-    raised,
-  ], INT32);
-  const isOther = isAtLeast(there, count);
+  const both = build.int(2 * slots);
+  const add = (a: Value, b: Value): Value => build.value("add", [a, b], INT32);
+  const subtract = (a: Value, b: Value): Value => build.value("sub", [a, b], INT32);
+  const select = (when: Value, then: Value, otherwise: Value): Value =>
+    build.value("select", [when, then, otherwise], INT32);
+  const isAtLeast = (a: Value, b: Value): Value => build.value("ge", [a, b], BOOL);
+  // A round with parity 0 and one with parity 1 as one row of slots, whose end is followed by its start.
+  const placeOf = ({ slot, parity }: Position): Value =>
+    add(slot, build.value("mul", [parity, count], INT32));
+  const end = placeOf(to);
+  const far = add(end, subtract(end, placeOf(from)));
+  const raised = select(isAtLeast(far, build.int(0)), far, add(far, both));
+  const place = select(isAtLeast(raised, both), subtract(raised, both), raised);
+  const isSecond = isAtLeast(place, count);
   return {
-    slot: build.value("select", [
-      isOther,
-      build.value("sub", [there, count], INT32),
-      there,
-    ], INT32),
-    parity: build.value("select", [isOther, build.int(1), build.int(0)], INT32),
+    slot: select(isSecond, subtract(place, count), place),
+    parity: select(isSecond, build.int(1), build.int(0)),
   };
 }

@@ -4,6 +4,7 @@ import { sampled } from "../../../support/sampled.ts";
 import { parseFunc } from "../../../../compiler/ir/parse.ts";
 import { printFunc } from "../../../../compiler/ir/print.ts";
 import { teamsOf } from "../../../../compiler/ir/program_loop.ts";
+import { Evaluator } from "../../../../compiler/names/evaluation.ts";
 import { verifyFunc } from "../../../../compiler/ir/verify.ts";
 import { assemblyNotes, ptxasTest } from "../../../support/tools/ptxas.ts";
 import { assertFound, type Mistake, without } from "../../../support/forms/mistakes.ts";
@@ -65,6 +66,12 @@ Deno.test("pipelineTeams() makes functions that print, are read back as they are
   const read = parseFunc(printed);
   verifyFunc(read);
   assertEquals(printFunc(read), printed);
+});
+
+Deno.test("a debugger finds the elements of a program in the registers of the focused warp's team", () => {
+  const { func } = lowerProduct(TEAMS);
+  const evaluator = new Evaluator(func, { homes: [], teams: { count: 2, warps: 4 } });
+  assertEquals([0, 3, 4, 7, 8, 11].map((warp) => evaluator.firstWarp(warp)), [0, 0, 4, 4, 4, 4]);
 });
 
 const MISTAKES: readonly Mistake[] = [
