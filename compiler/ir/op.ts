@@ -11,9 +11,10 @@
  */
 import { bug, must } from "../support/bug.ts";
 import type { ScalarValue } from "../support/arith.ts";
-import { isOp, type Op, type OpOf, type Region, type Value } from "./func.ts";
+import { type Func, isOp, type Op, type OpOf, type Region, type Value } from "./func.ts";
 import { TILE_OPS, type TileOp, type TileOpRow } from "./ops.ts";
 import { type ArgRow, argsOf, TILE_OP_NAMES } from "./table.ts";
+import type { TensorMap } from "./tensor_map.ts";
 
 type Args<N extends TileOp> = (typeof TILE_OPS)[N]["args"];
 type OperandAs<Class> = Class extends `${string}*` ? readonly Value[]
@@ -81,6 +82,11 @@ export function operandsOf<N extends TileOp>(op: OpOf<N>): OperandsOf<N> {
 /** The result of an operation that has one. */
 export function resultOf({ name, results }: Pick<Op, "name" | "results">): Value {
   return results[0] ?? bug(`${name} without a result`);
+}
+
+/** What a `tensor_load` copies from: the verifier sees to it that the function has the map. */
+export function tensorMapOf({ maps }: Pick<Func, "maps">, load: OpOf<"tensor_load">): TensorMap {
+  return maps[load.attrs.map] ?? bug(`no tensor map ${load.attrs.map}`);
 }
 
 /** The operands of an operation that takes two, whatever their names. */

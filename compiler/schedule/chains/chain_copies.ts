@@ -5,8 +5,7 @@
  * and stored.
  */
 import { loopOf } from "../../ir/flow.ts";
-import { newOp, newValue, type Region, type Value } from "../../ir/func.ts";
-import { must } from "../../support/bug.ts";
+import type { Value } from "../../ir/func.ts";
 import { zip } from "../../support/zip.ts";
 import { copySlice, parametersNeeded } from "../backward_slice.ts";
 import { type CopiedLoop, type Copier, copyLoop } from "../warp_groups/beside_loop.ts";
@@ -21,12 +20,7 @@ import {
   vectorsBeside,
 } from "./chain_plan.ts";
 import { copyOfIteration, type Iteration, pick } from "../pipeline/prefetch.ts";
-import {
-  lastPosition,
-  nextPosition,
-  type Position,
-  positionValues,
-} from "../warp_groups/ring_position.ts";
+import { nextPosition, type Position } from "../warp_groups/ring_position.ts";
 
 /** All copies of a block. */
 export function produceBoxes(plan: ChainPlan, rings: Rings, build: ScheduleBuilder): void {
@@ -47,14 +41,13 @@ export function produceBoxes(plan: ChainPlan, rings: Rings, build: ScheduleBuild
     initial: pick(loopOf(programs.loop).initial, programs.carried.entering),
     known: new Map(),
   };
-  copyLoop(build, around, [zero, ...positionValues(start)], (inside, copyOf, values) => {
-    const turn = must(values[0], "number of a program");
-    const at = positionOfTurn(inside, turn);
-    for (const box of outside) refillBox(plan, rings, inside, box, at, copyOf);
+  copyLoop(build, around, { turn: zero, at: start }, (inside, copyOf, { turn, at }) => {
+    const inSlots = positionOfTurn(inside, turn);
+    for (const box of outside) refillBox(plan, rings, inside, box, inSlots, copyOf);
     const known = new Map(programs.outer.map((value) => [value, copyOf(value)]));
     const initial = pick(loopOf(loop).initial, carried.entering).map(copyOf);
-    const end = produce(plan, rings, inside, initial, lastPosition(values), known);
-    return [nextTurn(inside, turn), ...positionValues(end)];
+    const end = produce(plan, rings, inside, initial, at, known);
+    return { turn: nextTurn(inside, turn), at: end };
   });
 }
 
@@ -78,24 +71,23 @@ export function produceApart(plan: ChainPlan, rings: Rings, build: ScheduleBuild
   const left = pick(leaving, carried.leaving).map(copyTest);
   const runs = copyTest(continues);
 
-  const first = new ScheduleBuilder(func, [], loop.span);
   const inBody = new Map(zip(pick(body.params, carried.leaving), left));
-  const copyBody = copySlice(func, body, inBody, first.out, first.true());
-  for (const box of tensors) {
-    if (!isEarly(box)) copyBox(plan, rings, first, box, zero, copyBody);
-  }
-  const next = pick(repeated, carried.entering).map(copyBody);
-  first.effect("yield", [...next, ...positionValues(nextPosition(first, plan, start))]);
-  const none = new ScheduleBuilder(func, [], loop.span);
-  for (const box of early) none.effect("mbarrier_wait", [ringOf(rings, box).full, zero, zero]);
-  const unmoved = [...state, ...positionValues(start)];
-  none.effect("yield", unmoved);
-  const regions = [first, none].map(({ out }): Region => ({ params: [], ops: out }));
-  const types = unmoved.map(({ type }) => type);
-  const choice = newOp(func, "if", [runs], types, loop.span, {}, regions);
-  build.out.push(choice);
-  const after = choice.results.slice(0, -2);
-  produceIterations(plan, rings, build, after, lastPosition(choice.results), new Map());
+  const after = build.choose(
+    runs,
+    (first) => {
+      const copyBody = copySlice(func, body, inBody, first.out, first.true());
+      for (const box of tensors) {
+        if (!isEarly(box)) copyBox(plan, rings, first, box, zero, copyBody);
+      }
+      const next = pick(repeated, carried.entering).map(copyBody);
+      return { state: next, at: nextPosition(first, plan, start) };
+    },
+    (none) => {
+      for (const box of early) none.effect("mbarrier_wait", [ringOf(rings, box).full, zero, zero]);
+      return { state, at: start };
+    },
+  );
+  produceIterations(plan, rings, build, after.state, after.at, new Map());
 }
 
 /** The copies of the loop's iterations, by what replaces values around it; gives the position after them. */
@@ -109,12 +101,10 @@ function produceIterations(
 ): Position {
   const { loop, carried } = plan;
   const copied: CopiedLoop = { loop, carried, initial, known };
-  const end = copyLoop(build, copied, positionValues(start), (inside, copyOf, values) => {
-    const at = lastPosition(values);
+  return copyLoop(build, copied, start, (inside, copyOf, at) => {
     refillRings(plan, rings, inside, at, copyOf);
-    return positionValues(nextPosition(inside, plan, at));
+    return nextPosition(inside, plan, at);
   });
-  return lastPosition(end);
 }
 
 /** Whether memory says where the boxes of an iteration are. */
@@ -132,39 +122,28 @@ function produceAhead(
   start: Position,
   outer: ReadonlyMap<Value, Value>,
 ): Position {
-  const { func, loop: { span }, boxes } = plan;
+  const { func, loop, boxes } = plan;
   const begin: Iteration = { state: entering, runs: build.true(), outer };
   const first = copyOfIteration(plan, build, begin);
   const from = new Set(boxes.flatMap((box) => box.isRing ? box.from : []));
   const outside = (value: Value): Value => outer.get(value) ?? value;
   const places = [...from].filter((value) => first.copy(value) !== outside(value));
   const second = first.next();
-  const position = positionValues(start);
-  const initial = [second.runs, ...position, ...places.map(first.copy), ...second.state];
-  const fresh = (): Value[] => initial.map(({ type }) => newValue(func, type));
-  const [tested, values] = [fresh(), fresh()];
-  const test = new ScheduleBuilder(func, [], span);
-  test.effect("condition", [must(tested[0], "test"), ...tested]);
-  const inside = new ScheduleBuilder(func, [], span);
-  const [runs, slot, parity, ...rest] = values;
-  const state = rest.slice(places.length);
-  const { copy, next } = copyOfIteration(plan, inside, {
-    runs: must(runs, "test"),
-    state,
-    outer,
-  });
-  const after = next();
-  const ahead = places.map(copy);
-  const known = new Map(zip(places, rest.slice(0, places.length)));
-  const at: Position = { slot: must(slot, "slot"), parity: must(parity, "phase") };
-  refillRings(plan, rings, inside, at, (value) => known.get(value) ?? outside(value));
-  const moved = positionValues(nextPosition(inside, plan, at));
-  inside.effect("yield", [after.runs, ...moved, ...ahead, ...after.state]);
-  const regions = [{ params: tested, ops: test.out }, { params: values, ops: inside.out }];
-  const types = initial.map(({ type }) => type);
-  const copies = newOp(func, "while", initial, types, span, {}, regions);
-  build.out.push(copies);
-  return lastPosition(copies.results.slice(1, 3));
+  // Debuggers see the loop where the program has it.
+  const { at: end } = new ScheduleBuilder(func, build.out, loop.span).loop(
+    { runs: second.runs, at: start, ahead: places.map(first.copy), state: second.state },
+    (_test, { runs }) => runs,
+    (inside, { runs, at, ahead, state }) => {
+      const { copy, next } = copyOfIteration(plan, inside, { runs, state, outer });
+      const after = next();
+      const following = places.map(copy);
+      const known = new Map(zip(places, ahead));
+      refillRings(plan, rings, inside, at, (value) => known.get(value) ?? outside(value));
+      const moved = nextPosition(inside, plan, at);
+      return { runs: after.runs, at: moved, ahead: following, state: after.state };
+    },
+  );
+  return end;
 }
 
 /** Copies the boxes of an iteration. */
@@ -189,9 +168,11 @@ function refillBox(
   { slot, parity }: Position,
   copyOf: Copier,
 ): void {
-  const empty = must(ringOf(rings, box).empty, "barriers of empty slots");
-  const previous = build.value("xor", [parity, build.int(1)], parity.type);
-  build.effect("mbarrier_wait", [empty, slot, previous]);
+  const { empty } = ringOf(rings, box);
+  if (empty !== undefined) {
+    const previous = build.value("xor", [parity, build.int(1)], parity.type);
+    build.effect("mbarrier_wait", [empty, slot, previous]);
+  }
   copyBox(plan, rings, build, box, slot, copyOf);
 }
 
@@ -220,8 +201,7 @@ function copyBox(
     });
   }
   for (const vector of vectors) {
-    const [pointer] = vector.from.map(copyOf);
-    const operands = [must(pointer, "pointer"), ringOf(rings, vector).tiles, full, slot];
+    const operands = [copyOf(vector.first), ringOf(rings, vector).tiles, full, slot];
     build.effect("bulk_copy", operands, { bytes: vector.bytes });
   }
 }

@@ -29,6 +29,7 @@
  */
 import type { Op, Value } from "../../ir/func.ts";
 import { must } from "../../support/bug.ts";
+import { zip } from "../../support/zip.ts";
 import { ScheduleBuilder } from "../builder.ts";
 import { carry } from "../carried.ts";
 import { produceApart, produceBoxes } from "./chain_copies.ts";
@@ -37,7 +38,7 @@ import { type ChainPlan, isRefilled, type Ring, type Rings } from "./chain_plan.
 import { multiplyGuarded } from "./guarded_loop.ts";
 import { overlapChain, takesFirstApart } from "./overlapped_chain.ts";
 import type { CopiedPrograms } from "../warp_groups/copied_programs.ts";
-import { lastPosition, type Position, positionValues } from "../warp_groups/ring_position.ts";
+import type { Position } from "../warp_groups/ring_position.ts";
 import { multiplyChain } from "./rotated_chain.ts";
 
 /** A chain in place of its loop; what comes before it is before the loop over programs, where there is one. */
@@ -113,19 +114,18 @@ function multiplyPrograms(
   zero: Value,
 ): Op[] {
   const { func } = plan;
-  const { inBody, yields } = carry({ func, loop }, [zero, ...positionValues(start)]);
-  const turn = must(inBody[0], "number of a program");
+  const { inBody: { turn, at }, yields } = carry({ func, loop }, { turn: zero, at: start });
   const begin = new ScheduleBuilder(func, [], loop.span);
   const outside = positionOfTurn(begin, turn);
   const inSlots: Rings = new Map(
     [...rings].map(([box, one]) => [box, box.isRing ? one : { ...one, slot: outside.slot }]),
   );
-  const { ops, end } = multiplyLoop(plan, inSlots, lastPosition(inBody));
+  const { ops, end } = multiplyLoop(plan, inSlots, at);
   const after = new ScheduleBuilder(func, [], loop.span);
   for (const [box, { empty }] of inSlots) {
     if (!box.isRing && empty !== undefined) after.effect("mbarrier_arrive", [empty, outside.slot]);
   }
-  yields([nextTurn(after, turn), ...positionValues(end)]);
+  yields({ turn: nextTurn(after, turn), at: end });
   return [...begin.out, ...awaitOutside(plan, rings, outside), ...ops, ...after.out];
 }
 
@@ -133,16 +133,23 @@ function ringsOf(plan: ChainPlan, buffers: readonly Value[]): Rings {
   const { boxes } = plan;
   const counted = boxes.filter((box) => box.kind === "tensor");
   const fulls = buffers.slice(boxes.length, boxes.length + counted.length);
-  const empties = buffers.slice(boxes.length + counted.length);
-  const barriers = new Map(counted.map((box) => [box, {
-    full: must(fulls.shift(), "barriers"),
-    empty: isRefilled(plan, box) ? must(empties.shift(), "barriers") : undefined,
-    slot: undefined,
-  }]));
-  return new Map(boxes.map((box, i) => [box, {
-    tiles: must(buffers[i], "buffer"),
-    ...must(barriers.get(box.kind === "vector" ? box.beside : box), "barriers of a box"),
-  }]));
+  const empties = new Map(
+    zip(
+      counted.filter((box) => isRefilled(plan, box)),
+      buffers.slice(boxes.length + counted.length),
+    ),
+  );
+  const barriers = new Map(
+    zip(counted, fulls).map((
+      [box, full],
+    ) => [box, { full, empty: empties.get(box), slot: undefined }]),
+  );
+  return new Map(
+    zip(boxes, buffers.slice(0, boxes.length)).map(([box, tiles]) => [box, {
+      tiles,
+      ...must(barriers.get(box.kind === "vector" ? box.beside : box), "barriers of a box"),
+    }]),
+  );
 }
 
 /** The barriers of all rings; vectors have those of the box that they come with. */

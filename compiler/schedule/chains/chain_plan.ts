@@ -9,6 +9,7 @@ import type { Box } from "../../ir/tensor_map.ts";
 import type { IrType } from "../../ir/types.ts";
 import { walkOps } from "../../ir/walk.ts";
 import { tileBytes } from "../../layout/tiles.ts";
+import { ofAxis } from "../../linear/linear.ts";
 import { suitsChain, suitsWarpGroups } from "../../layout/warp_group.ts";
 import { must } from "../../support/bug.ts";
 import { query } from "../../targets.ts";
@@ -49,6 +50,8 @@ export interface TensorBox extends Copied {
 export interface VectorBox extends Copied {
   readonly kind: "vector";
   readonly load: OpOf<"load">;
+  /** The pointer to its first element. */
+  readonly first: Value;
   /** The box that it comes with: it has no barriers of its own. */
   readonly beside: TensorBox;
 }
@@ -95,6 +98,7 @@ export interface Ring {
 
 export type Rings = ReadonlyMap<BoxPlan, Ring>;
 
+/** A plan has a ring for each of its boxes (`ringsOf` of chain_loop.ts). */
 export const ringOf = (rings: Rings, box: BoxPlan): Ring => must(rings.get(box), "ring of a box");
 
 /** The vectors that come with a box. */
@@ -207,7 +211,7 @@ function slotOperand(
   let depth = axis;
   let { def } = operand;
   while (def?.name === "permute" || def?.name === "convert_layout") {
-    if (def.name === "permute") depth = must(def.attrs.order[depth], "axis of an order");
+    if (def.name === "permute") depth = ofAxis(def.attrs.order, depth);
     ({ def } = operandsOf(def).value);
   }
   if (def?.name !== "tensor_load") return undefined;

@@ -10,8 +10,7 @@ import { madeBy, operandsOf, resultOf } from "../../ir/op.ts";
 import { rootsOf } from "../../ir/pointer_roots.ts";
 import { bytesOf, type IrType } from "../../ir/types.ts";
 import { layoutOf, tileBytes } from "../../layout/tiles.ts";
-import { log2 } from "../../linear/linear.ts";
-import { must } from "../../support/bug.ts";
+import { log2, ofAxis } from "../../linear/linear.ts";
 import { query } from "../../targets.ts";
 import type { AxisFacts } from "../../tile/axis.ts";
 import type { TargetContext } from "../../tile/pass.ts";
@@ -65,14 +64,14 @@ function vectorOf(
   const root = rootsOf(func, new Set(func.params))(pointer);
   const facts = root && func.paramFacts[func.params.indexOf(root)];
   if (facts?.readonly !== true) return undefined;
-  const bits = log2(must(shape[0], "extent"));
+  const bits = log2(ofAxis(shape, 0));
   const { register } = layoutOf(resultOf(load));
   const most = Math.min(bits, log2(UNIT_BYTES / bytesOf(element)));
   let vectorBits = 0;
   while (vectorBits < most && register.includes(1 << vectorBits)) vectorBits++;
   const columns = Array.from({ length: bits }, (_, bit) => 1 << bit);
   const buffer: IrType = { element, shape, shared: { shape, columns, vectorBits } };
-  return { kind: "vector", load, type: buffer, bytes, isRing: true, from: [first], beside };
+  return { kind: "vector", load, type: buffer, bytes, isRing: true, first, from: [first], beside };
 }
 
 /** The pointer to the first element of a run. */

@@ -25,17 +25,12 @@
  */
 import { branchOf, loopOf } from "../../ir/flow.ts";
 import type { OpOf, Value } from "../../ir/func.ts";
-import { must } from "../../support/bug.ts";
+import { zip } from "../../support/zip.ts";
 import { ScheduleBuilder } from "../builder.ts";
 import { carry } from "../carried.ts";
 import { ChainDots, type Rewritten } from "./chain_dots.ts";
 import type { ChainDot, ChainPlan, Rings } from "./chain_plan.ts";
-import {
-  addressState,
-  copyOfIteration,
-  firstIteration,
-  type Iteration,
-} from "../pipeline/prefetch.ts";
+import { addressState, copyOfIteration, firstIteration } from "../pipeline/prefetch.ts";
 import { nextPosition, type Position } from "../warp_groups/ring_position.ts";
 
 /** Puts the dots of warp groups into the loop. Of programs in turn, the last slots are free after it. */
@@ -112,16 +107,15 @@ function conditionsAhead(
   const plan = { func, loop, carried };
   const first = copyOfIteration(plan, before, firstIteration(plan, before));
   const second = first.next();
-  const initial = [...values.map(first.copy), second.runs, ...second.state];
-  const { inBody, yields } = carry(plan, initial);
-  guarded.forEach(({ branch }, i) => {
-    branch.operands = [must(inBody[i], "condition")];
+  const { inBody: { conditions, runs, state }, yields } = carry(plan, {
+    conditions: values.map(first.copy),
+    runs: second.runs,
+    state: second.state,
   });
-  const [runs, ...state] = inBody.slice(guarded.length);
+  for (const [{ branch }, condition] of zip(guarded, conditions)) branch.operands = [condition];
   return (build) => {
-    const iteration: Iteration = { runs: must(runs, "test"), state };
-    const { copy, next } = copyOfIteration(plan, build, iteration);
+    const { copy, next } = copyOfIteration(plan, build, { runs, state });
     const after = next();
-    yields([...values.map(copy), after.runs, ...after.state]);
+    yields({ conditions: values.map(copy), runs: after.runs, state: after.state });
   };
 }

@@ -124,7 +124,7 @@ export function copyOfIteration(
   return { copy, next };
 }
 
-/** The values at some places of a list of what a loop carries, as those of {@linkcode AddressState}. */
+/** The values at some places of a list of what a loop carries; `parametersNeeded` gives no others. */
 export const pick = (values: readonly Value[], places: readonly number[]): Value[] =>
   places.map((place) => must(values[place], "carried value"));
 

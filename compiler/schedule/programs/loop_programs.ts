@@ -15,7 +15,7 @@
  */
 import { loopOf } from "../../ir/flow.ts";
 import { type Func, type Op, type OpOf, setAttrs } from "../../ir/func.ts";
-import { operandsOf, resultOf } from "../../ir/op.ts";
+import { operandsOf, resultOf, tensorMapOf } from "../../ir/op.ts";
 import { loopOverPrograms } from "../../ir/program_loop.ts";
 import { rowOf } from "../../ir/table.ts";
 import { bytesOf } from "../../ir/types.ts";
@@ -23,7 +23,6 @@ import { cloneFunc, restoreBody, walkOps } from "../../ir/walk.ts";
 import { exchangeBytes, isExchange } from "../../layout/exchanges.ts";
 import { fillsMultiprocessor, registerCount, tileBytes } from "../../layout/tiles.ts";
 import { groupType, LEAST_TEAM_SLOTS, mayHaveTeams, TEAMS } from "../../layout/warp_group.ts";
-import { must } from "../../support/bug.ts";
 import { fitsShared, query } from "../../targets.ts";
 import type { Pass, TargetContext } from "../../tile/pass.ts";
 import { aligned, bytesApart, exchangesApart } from "../allocate_shared.ts";
@@ -140,7 +139,7 @@ function shortLoop(func: Func, { loop, boxes }: ChainPlan): readonly number[] | 
   for (const { kind, load, isRing } of boxes) {
     if (kind !== "tensor" || !isRing) continue;
     const { map } = load.attrs;
-    const { axes } = must(func.maps[map], "tensor map");
+    const { axes } = tensorMapOf(func, load);
     const [, ...coordinates] = load.operands;
     const axis = coordinates.findIndex((at) =>
       (parametersNeeded(body, [at], false)?.size ?? 0) > 0

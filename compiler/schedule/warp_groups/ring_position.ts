@@ -1,7 +1,6 @@
 /** Where an iteration is in rings of slots that each have a barrier. */
 import type { Value } from "../../ir/func.ts";
 import { scalarType } from "../../ir/types.ts";
-import { must } from "../../support/bug.ts";
 import type { ScheduleBuilder } from "../builder.ts";
 
 /** Its slot, and the parity of the slot's phase. */
@@ -20,15 +19,4 @@ export function nextPosition(
   const flipped = build.value("xor", [parity, build.int(1)], parity.type);
   const isFirst = build.value("eq", [after, build.int(0)], scalarType("bool"));
   return { slot: after, parity: build.value("select", [isFirst, flipped, parity], parity.type) };
-}
-
-export const positionValues = ({ slot, parity }: Position): [Value, Value] => [
-  slot,
-  parity,
-];
-
-/** The position that values end with. */
-export function lastPosition(values: readonly Value[]): Position {
-  const [slot, parity] = values.slice(-2);
-  return { slot: must(slot, "slot"), parity: must(parity, "phase") };
 }

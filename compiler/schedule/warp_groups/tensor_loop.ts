@@ -19,12 +19,11 @@
  */
 import { loopOf } from "../../ir/flow.ts";
 import type { Func, Op, OpOf, Value } from "../../ir/func.ts";
-import { madeBy, resultOf } from "../../ir/op.ts";
+import { madeBy, resultOf, tensorMapOf } from "../../ir/op.ts";
 import { type Box, runsOfTile } from "../../ir/tensor_map.ts";
 import { groupBox, groupLayout, isApart } from "../../layout/warp_group.ts";
 import { ofAxis } from "../../linear/linear.ts";
 import type { SharedLayout } from "../../linear/shared_layout.ts";
-import { must } from "../../support/bug.ts";
 import { zip } from "../../support/zip.ts";
 import type { Target } from "../../targets.ts";
 import type { ScheduleBuilder } from "../builder.ts";
@@ -81,9 +80,9 @@ export interface BoxedSlot {
   readonly copied: Box;
 }
 
-export function boxedSlot({ maps }: Func, load: OpOf<"tensor_load">): BoxedSlot | undefined {
+export function boxedSlot(func: Func, load: OpOf<"tensor_load">): BoxedSlot | undefined {
   const { element, shape } = resultOf(load).type;
-  const map = must(maps[load.attrs.map], "tensor map");
+  const map = tensorMapOf(func, load);
   const { axes, element: copied } = map;
   const inner = axes[0]?.tile;
   if (shape.length !== 2 || (inner !== 0 && inner !== 1)) return undefined;
