@@ -1,7 +1,7 @@
 /**
  * Tries which orders of modifiers ptxas takes: of each form of PTX_OPS the longest sample, its modifiers reversed,
  * moved one by one and shuffled. Writes for each form the accepted order that is furthest from the ISA's, which a test
- * reads (tests/compiler/ptx/spellings_test.ts). Run it with ptxas of CUDA 13.0 after changes to the table.
+ * reads (tests/compiler/ptx/bind_test.ts). Run it with ptxas of CUDA 13.0 after changes to the table.
  *
  *     deno run -A scripts/ptx_spellings.ts
  */

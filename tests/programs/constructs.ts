@@ -675,7 +675,8 @@ export const CONSTRUCTS: readonly Construct[] = [
     },
     {
       name: "reductions as calls",
-      body: `${T} Y[0] = sum(z) + max(z) + reduce_min(z, 0)[+]; I[0] = any(z > 1.0f) + argmax(z);`,
+      body:
+        `${T} Y[0] = sum(z) + max(z) + reduce_max(z) + reduce_min(z, 0)[+]; I[0] = any(z > 1.0f) + all(z > -9.0f) + argmax(z) + argmin(z) + prod(t - 3) + xor_sum(t);`,
     },
     {
       name: "`cumsum`, `cumprod`, `cummax`, `cummin`",
@@ -702,8 +703,8 @@ export const CONSTRUCTS: readonly Construct[] = [
     },
     {
       name: "hints and `assume`",
-      body: "assume(n > 0); I[0] = multiple_of(n, 5) + max_contiguous(n, 1);",
-      i: [10],
+      body: "assume(n > 0); I[0] = multiple_of(n, 5) + max_contiguous(n, 1) + max_constancy(n, 1);",
+      i: [15],
     },
     { name: "`printf`", body: 'printf("n is %d\\n", n); I[0] = 1;', i: [1] },
     {

@@ -1,4 +1,5 @@
 /** Each construct of the language on its own: compiled, run on the emulator, compared with the reference and with numbers. */
+import { BUILTINS } from "../../compiler/check/builtins/builtins.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { type TargetName, TARGETS } from "../../compiler/targets.ts";
 import { assert, assertEquals } from "../support/assert.ts";
@@ -58,6 +59,13 @@ for (const [nth, construct] of CONSTRUCTS.entries()) {
     // One old and one newer architecture; random programs go through all of them.
     runConstruct(construct, ["sm_70", must(NAMES[1 + nth % (NAMES.length - 1)], "target")]));
 }
+
+Deno.test("CONSTRUCTS call every built-in function", () => {
+  const texts = CONSTRUCTS.map(textOf).join("");
+  const names = new Set([...BUILTINS.values()].map(({ canonical }) => canonical));
+  const missing = [...names].filter((name) => !new RegExp(`\\b${name}f?\\(`).test(texts));
+  assertEquals(missing, [], "a construct in tests/programs/constructs.ts");
+});
 
 Deno.test("coverageTable() is what docs/language-coverage.md says", () => {
   const table = coverageTable();

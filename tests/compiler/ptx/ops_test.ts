@@ -97,7 +97,9 @@ vsub vsub2 vsub4 wgmma wmma xor`.split(/\s+/);
 
 Deno.test("PTX_OPS has rows for all instructions of the ISA, each with its section", () => {
   const names = new Set(Object.keys(PTX_OPS).map((opcode) => opcode.split(".")[0]));
-  assertEquals(KEYWORDS.filter((keyword) => !names.has(keyword)), []);
+  assertEquals(KEYWORDS.filter((keyword) => !names.has(keyword)), [], "no row in PTX_OPS");
+  const listed = new Set<string | undefined>(KEYWORDS);
+  assertEquals([...names].filter((name) => !listed.has(name)), [], "not in KEYWORDS of this file");
   for (const [opcode, row] of Object.entries(PTX_OPS)) {
     for (const section of row.isa.split(", ")) {
       assertMatch(section, /^9\.7\.\d+(?:\.\d+)+$/, opcode);

@@ -61,8 +61,8 @@ function results(operation: LaneOperation, sources: readonly bigint[]): bigint[]
 }
 
 function checkSpelling({ match, instruction }: Spelling): void {
-  const operation = must(operationOf(match), "an operation");
-  const reference = must(REFERENCES[match.opcode], "a reference");
+  const operation = must(operationOf(match), `meaning of ${match.opcode} in emulator/lanes`);
+  const reference = must(REFERENCES[match.opcode], `reference of ${match.opcode} in reference.ts`);
   const count = operation.sources.length;
   const sources = operation.sources.map((width, i) => sourceArbitrary(match, i, width));
   // Equal sources now and then: comparisons and differences are special there.

@@ -46,7 +46,7 @@ export function callBuiltin(call: Call): readonly Cell[] {
   const { name, args } = call;
   if (isAtomic(name)) return callAtomic(name, args);
   const rule = isInteger(name) ? INTEGERS[name] : isMathFunction(name) ? elementwise : RULES[name];
-  if (rule === undefined) throw new NotInterpreted(`\`${name}\``);
+  if (rule === undefined) throw new RangeError(`no rule for \`${name}\` in ${import.meta.url}`);
   return rule(call);
 }
 
