@@ -41,7 +41,7 @@ import {
 
 export const stageRows: Pass<TargetContext> = {
   name: "stage-rows",
-  doc: "rows that are wanted behind a reduction stay in shared memory where registers are few",
+  doc: "rows that are wanted after a reduction stay in shared memory where registers are few",
   run: (func, context) => {
     const { maxRegisters, target } = context;
     // Beside the operands of dots rows stay where they are.

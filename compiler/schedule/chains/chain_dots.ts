@@ -13,6 +13,7 @@ import {
   type Rings,
   type SlotOperand,
   type TensorBox,
+  type VectorBox,
 } from "./chain_plan.ts";
 import { nextPosition, type Position } from "../warp_groups/ring_position.ts";
 
@@ -108,11 +109,15 @@ export class ChainDots {
   /** What takes the place of the load of a vector; undefined for other operations. */
   readVector(op: Op): Op | undefined {
     const box = this.#plan.boxes.find(({ load }) => load === op);
-    if (box?.kind !== "vector") return undefined;
+    return box?.kind === "vector" ? this.readBox(box) : undefined;
+  }
+
+  /** Reads a vector from its slot. */
+  readBox(box: VectorBox): Op {
     const { type } = resultOf(box.load);
     const operands = [ringOf(this.#rings, box).tiles, this.#at.slot];
     const attrs = { access: "vectors", at_once: true } as const;
-    return newOp(this.#plan.func, "local_load", operands, [type], op.span, attrs);
+    return newOp(this.#plan.func, "local_load", operands, [type], box.load.span, attrs);
   }
 
   /** Frees the slots that no later dot reads; the dot is done. */

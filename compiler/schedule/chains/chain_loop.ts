@@ -147,6 +147,7 @@ function ringsOf(plan: ChainPlan, buffers: readonly Value[]): Rings {
   return new Map(
     zip(boxes, buffers.slice(0, boxes.length)).map(([box, tiles]) => [box, {
       tiles,
+      // Boxes of tensors have barriers of their own, and the one that a vector comes with is among the plan's boxes.
       ...must(barriers.get(box.kind === "vector" ? box.beside : box), "barriers of a box"),
     }]),
   );

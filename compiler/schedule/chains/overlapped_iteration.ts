@@ -59,6 +59,7 @@ export function startAhead(
 ): Round {
   const { plan, rings, phases } = overlap;
   const dots = new ChainDots(plan, rings, at, { isFirst: plan.programs === undefined });
+  // Work is ahead only in loops of several dots of boxes (early_work.ts).
   const one = must(phases.ofBoxes[0], "dot of boxes");
   dots.awaitVectors(build, [one]);
   const vectors = readVectors(overlap, build, dots);
@@ -77,8 +78,8 @@ function readVectors(
   build: ScheduleBuilder,
   dots: ChainDots,
 ): readonly Value[] {
-  return early.vectors.map(({ load }) => {
-    const read = must(dots.readVector(load), "vector");
+  return early.vectors.map((box) => {
+    const read = dots.readBox(box);
     build.out.push(read);
     return resultOf(read);
   });
@@ -106,6 +107,7 @@ export class OverlappedIteration {
   readonly #known: Map<Value, Value>;
   /** What takes the places of values of the copy: results of dots, and values that are held. */
   readonly #taken = new Map<Value, Value>();
+  /** Copies of the dots that it starts. */
   readonly #dotOps = new Map<ChainDot, OpOf<"dot">>();
   #left: Step[] = [];
   /** In the order in which they were started. */
@@ -223,7 +225,7 @@ export class OverlappedIteration {
   /** Starts a dot that adds to a sum, behind what its operand a needs. */
   #startLater(one: ChainDot): void {
     const { early, phases } = this.#overlap;
-    const op = must(this.#dotOps.get(one), "dot");
+    const op = this.#dotOf(one);
     const needed = needs(operandsOf(op).a, this.#left.map((step) => step.op));
     this.#emitSteps((step) => needed.has(step.op));
     if (early.isAhead) {
@@ -233,8 +235,13 @@ export class OverlappedIteration {
     this.#start(one);
   }
 
+  /** Dots that add to sums are never ahead, and `#begin` leaves out the dot of boxes that is. */
+  #dotOf(one: ChainDot): OpOf<"dot"> {
+    return must(this.#dotOps.get(one), "dot");
+  }
+
   #start(one: ChainDot): void {
-    const op = must(this.#dotOps.get(one), "dot");
+    const op = this.#dotOf(one);
     const result = this.#dots.start(this.#build, one, operandsIn(op, this.#taken));
     this.#taken.set(resultOf(op), result);
     this.#underWay.push(result);
@@ -292,6 +299,7 @@ export class OverlappedIteration {
 
   #freeBehind(): void {
     const { early } = this.#overlap;
+    // Sums of the iteration before are under way only where it has a slot; rounds with work ahead have one, or -1.
     const behind = must(this.#round.behind, "slot");
     if (!early.isAhead) return freeSlots(this.#overlap, this.#build, behind);
     const isNone = this.#build.value("lt", [behind, this.#build.int(0)], scalarType("bool"));
