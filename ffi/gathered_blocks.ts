@@ -35,9 +35,9 @@ export interface GatheredBlockTables {
 
 /**
  * The tables for kernels such as `sdd_packed`, which make `high` x `wide` runs of blocks at a time: each block that the
- * mask names is in one group. A run is `run` block rows or columns that are neighbours; the first one has number 0. Where
- * the columns of a group are 2 `parts`, those that would have few blocks do without the right one. `mask` as for
- * {@linkcode blockTables}.
+ * mask names is in one group. A run is `run` block rows or columns that are neighbours; the first one has number 0. With 2
+ * `parts`, a group that would have few blocks has the left half of its columns alone. `mask` as for {@linkcode blockTables}.
+ * Throws `ArgumentError` for a mask of another length and for sizes of groups and runs outside 1 to 1024.
  *
  * ```ts
  * const { count, rows, columns, blocks } = gatheredBlockTables([1, 0, 1, 0, 1, 0, 1, 0, 1], 3, 3, 2, 2);

@@ -2,7 +2,7 @@
 import type { Func, Op, Value } from "../ir/func.ts";
 import { operandsOf } from "../ir/op.ts";
 import { rootsOf } from "../ir/pointer_roots.ts";
-import { persistenceOf, teamsOf } from "../ir/program_loop.ts";
+import { partitionsOf, persistenceOf } from "../ir/program_loop.ts";
 import type { Persistence } from "../options.ts";
 import { bytesOf } from "../ir/types.ts";
 import { walkOps } from "../ir/walk.ts";
@@ -31,7 +31,7 @@ interface EntryPlan {
   /** How blocks do several programs in turn. */
   readonly persistent: Persistence | undefined;
   /** Programs that a block does at a time. */
-  readonly teams: number;
+  readonly partitions: number;
   readonly warps: number;
   /** 32-bit registers of a thread that hold the sums of its largest dot. */
   readonly sumRegisters: number;
@@ -62,8 +62,8 @@ export function entryPlan({ func, threads }: LoweredEntry): EntryPlan {
   const form = func.maps.length === 0 ? "plain" : "tensor";
   const { sharedBytes = 0 } = func;
   const persistent = persistenceOf(func);
-  const teams = teamsOf(func);
-  return { form, persistent, teams, warps: threads / 32, sumRegisters, sharedBytes, buffers };
+  const partitions = partitionsOf(func);
+  return { form, persistent, partitions, warps: threads / 32, sumRegisters, sharedBytes, buffers };
 }
 
 const registersOf = ({ type: { element, layout } }: Value): number =>
@@ -103,13 +103,13 @@ function loadBehind(def: Op | undefined): Op | undefined {
 /** The plans of an entry and of its form, and what has become of each load of a dot operand. */
 export function printPlans(plans: readonly EntryPlan[], loads: readonly DecidedLoad[]): string {
   const entries = plans.map((plan) => {
-    const { form, persistent, teams, warps, sumRegisters, sharedBytes, buffers } = plan;
+    const { form, persistent, partitions, warps, sumRegisters, sharedBytes, buffers } = plan;
     const lines = buffers.map(({ param, tile, filledBy, slots, slotBytes }) =>
       `    ${tile} of ${
         param ?? "what is computed"
       } by ${filledBy}: ${slots} x ${slotBytes} bytes\n`
     );
-    const atOnce = teams === 1 ? "" : `, ${teams} at a time`;
+    const atOnce = partitions === 1 ? "" : `, ${partitions} at a time`;
     const name = persistent === undefined ? form : `${form}, several programs a block${atOnce}`;
     return `  ${name}: ${warps} warps, ${sumRegisters} registers of a thread for sums, ${sharedBytes} bytes of shared memory\n${
       lines.join("")

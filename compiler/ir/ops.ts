@@ -78,10 +78,10 @@ export interface TileOpRow {
 }
 
 /**
- * Where an operation that exchanges elements between warps does so in shared memory, how far from there the next team
+ * Where an operation that exchanges elements between warps does so in shared memory, how far from there the next partition
  * does, and whether it begins with a block barrier; set by the last pass of scheduling.
  */
-const EXCHANGE = { address: "int?", team_bytes: "int?", barrier: "bool?" } as const;
+const EXCHANGE = { address: "int?", partition_bytes: "int?", barrier: "bool?" } as const;
 
 // deno-fmt-ignore: a row per operation
 export const TILE_OPS = {
@@ -92,7 +92,7 @@ export const TILE_OPS = {
   program_step: { doc: "how far along an axis of the grid the next program of a block is, where they do several in turn", args: {}, result: "attr", effect: "pure", attrs: { axis: "int" }, avoidsShared: true },
   block_id: { doc: "index of this block along the first axis of the launch, where blocks do several programs in turn", args: {}, result: "attr", effect: "pure", avoidsShared: true },
   num_blocks: { doc: "blocks along the first axis of the launch, where they do several programs in turn", args: {}, result: "attr", effect: "pure", avoidsShared: true },
-  team: { doc: "which team of the block the thread is in, where each does programs of its own", args: {}, result: "attr", effect: "pure", avoidsShared: true },
+  partition: { doc: "which partition of the block the thread is in, where each does programs of its own", args: {}, result: "attr", effect: "pure", avoidsShared: true },
   constant_buffer: { doc: "address of a constant buffer of the file", args: {}, result: "attr", effect: "pure", attrs: { buffer: "string", bytes: "int" } },
   range: { doc: "lo, lo+1, …: a 1-D tile", args: {}, result: "attr", effect: "pure", attrs: { lo: "number" }, avoidsShared: true },
   // ---- element-wise arithmetic; meaning follows the element type (signed, unsigned, float)
@@ -181,7 +181,7 @@ export const TILE_OPS = {
   if: { doc: "runs one of two regions; results are what they yield", args: { condition: "bool" }, result: "many", effect: "control", regions: ["then", "otherwise"], avoidsShared: true },
   once: { doc: "runs its region in one thread of the block, if the scalar `when` holds; made by scheduling", args: { when: "bool" }, result: "none", effect: "control", regions: ["body"] },
   produce: { doc: "waits for all threads of the block; then one thread of a warp beside those of the program runs the region, and that warp ends; made by scheduling", args: {}, result: "none", effect: "control", regions: ["body"], blocks: true },
-  while: { doc: "region 0 ends in `condition`, region 1 in `yield`; operands are the first carried values; an iteration is a whole program if `programs`, done by one of so many `teams` of warps if there are several, of all axes of the grid for launches `within`: an axis of a tensor map, by their numbers, with so many elements at most; for all launches if that is empty", args: { initial: "any*" }, result: "many", effect: "control", attrs: { num_stages: "int?", programs: "bool?", teams: "int?", within: "ints?" }, regions: ["test", "body"], avoidsShared: true },
+  while: { doc: "region 0 ends in `condition`, region 1 in `yield`; operands are the first carried values; an iteration is a whole program if `programs`, done by one of so many `partitions` of warps if there are several, of all axes of the grid for launches `within`: an axis of a tensor map, by their numbers, with so many elements at most; for all launches if that is empty", args: { initial: "any*" }, result: "many", effect: "control", attrs: { num_stages: "int?", programs: "bool?", partitions: "int?", within: "ints?" }, regions: ["test", "body"], avoidsShared: true },
   condition: { doc: "ends region 0 of a while: whether to continue, and the carried values", args: { continues: "bool", carried: "any*" }, result: "none", effect: "control", avoidsShared: true, ends: true },
   yield: { doc: "ends a region with its results", args: { values: "any*" }, result: "none", effect: "control", avoidsShared: true, ends: true },
   leave: { doc: "ends the program if the scalar condition is true; made by scheduling", args: { condition: "bool" }, result: "none", effect: "control", avoidsShared: true },

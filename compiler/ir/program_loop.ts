@@ -24,7 +24,7 @@ export function persistenceOf(func: Func): Persistence | undefined {
   return within.length === 0 ? "all" : "xyz";
 }
 
-/** How many programs a block does at a time, each by a team of as many warps as a program has. */
-export function teamsOf(func: Func): number {
-  return loopOverPrograms(func)?.attrs.teams ?? 1;
+/** How many programs a block does at a time, each by a partition of as many warps as a program has. */
+export function partitionsOf(func: Func): number {
+  return loopOverPrograms(func)?.attrs.partitions ?? 1;
 }

@@ -25,7 +25,7 @@ import { must } from "../support/bug.ts";
 import type { Pass, TargetContext } from "../tile/pass.ts";
 import { NaturalLayouts } from "./natural.ts";
 import { fillsMultiprocessor } from "./tiles.ts";
-import { mayHaveTeams } from "./warp_group.ts";
+import { mayHavePartitions } from "./warp_group.ts";
 import { SliceBuilder, type Slices } from "./slice_builder.ts";
 import { isPlainRead, Sliceable } from "./sliceable.ts";
 import { sliceLayout } from "./slices.ts";
@@ -141,7 +141,7 @@ function isInTurn(
 ): boolean {
   const slots = loop.attrs.num_stages ?? numStages;
   return form !== "plain" && (fillsMultiprocessor(registers, numWarps, target) ||
-    mayHaveTeams(func, { sums: registers, slots, numWarps, target }));
+    mayHavePartitions(func, { sums: registers, slots, numWarps, target }));
 }
 
 /** Whether no store behind a loop may touch what another access does. */

@@ -134,17 +134,17 @@ export function suitsChain(
     isLoaded(b) && target.warpGroups;
 }
 
-/** Programs that a block with teams does at a time, and the registers of a thread for sums that leave room for no more. */
-export const TEAMS = 2;
-const TEAM_SUMS = 128;
+/** Programs that a block with partitions does at a time, and the registers of a thread for sums that leave room for no more. */
+export const PARTITIONS = 2;
+const PARTITION_SUMS = 128;
 /**
- * Slots with which copies for a team are under way while the other one ends: their iterations take half of the time of
- * those of a block without teams.
+ * Slots with which copies for a partition are under way while the other one ends: their iterations take half of the time of
+ * those of a block without partitions.
  */
-export const LEAST_TEAM_SLOTS = 5;
+export const LEAST_PARTITION_SLOTS = 5;
 
-/** What decides about teams: registers of a thread for sums, the slots that are asked for, the warps of a program. */
-interface TeamFacts {
+/** What decides about partitions: registers of a thread for sums, the slots that are asked for, the warps of a program. */
+interface PartitionFacts {
   readonly sums: number;
   readonly slots: number | undefined;
   readonly numWarps: number;
@@ -152,15 +152,15 @@ interface TeamFacts {
 }
 
 /**
- * Whether blocks may have teams, each of which does programs of its own (schedule/programs/loop_programs.ts). Where the
+ * Whether blocks may have partitions, each of which does programs of its own (schedule/programs/loop_programs.ts). Where the
  * grid has several axes, each program has a block.
  */
-export function mayHaveTeams(
+export function mayHavePartitions(
   func: Func,
-  { sums, slots = 0, numWarps, target }: TeamFacts,
+  { sums, slots = 0, numWarps, target }: PartitionFacts,
 ): boolean {
-  return numWarps === GROUP_WARPS && sums === TEAM_SUMS && slots >= LEAST_TEAM_SLOTS &&
-    fillsMultiprocessor(sums, TEAMS * numWarps, target) && hasOneAxis(func);
+  return numWarps === GROUP_WARPS && sums === PARTITION_SUMS && slots >= LEAST_PARTITION_SLOTS &&
+    fillsMultiprocessor(sums, PARTITIONS * numWarps, target) && hasOneAxis(func);
 }
 
 /** Whether programs ask for their index along the first axis of the grid only. */

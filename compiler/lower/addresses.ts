@@ -8,12 +8,12 @@ export function threadInBlock(cx: LowerContext): Operand {
   return cx.emitter.pure("mov.u32", "b32", [{ kind: "special", name: "tid.x" }]);
 }
 
-/** Which team of the block the thread is in. The shuffle tells assemblers that it is the same for all lanes of a warp. */
-export function teamOfThread(e: Emitter, numWarps: number): Operand {
+/** Which partition of the block the thread is in. The shuffle makes it uniform for assemblers. */
+export function partitionOfThread(e: Emitter, numWarps: number): Operand {
   const thread = e.pure("mov.u32", "b32", [{ kind: "special", name: "tid.x" }]);
-  const team = e.pure("shr.u32", "b32", [thread, int(log2(32 * numWarps))]);
+  const partition = e.pure("shr.u32", "b32", [thread, int(log2(32 * numWarps))]);
   const own = e.register("b32");
-  e.emit("shfl.sync.idx.b32", [own, team, int(0), int(31), int(0xffffffffn)]);
+  e.emit("shfl.sync.idx.b32", [own, partition, int(0), int(31), int(0xffffffffn)]);
   return own;
 }
 

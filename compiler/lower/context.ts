@@ -15,7 +15,7 @@ export interface LowerContext {
   /** Of a program. */
   readonly numWarps: number;
   /** Programs that a block does at a time, and which of them is the thread's; undefined: there is one. */
-  readonly teams: { readonly count: number; readonly own: Operand } | undefined;
+  readonly partitions: { readonly count: number; readonly own: Operand } | undefined;
   /** Blocks of a program. */
   readonly numCtas: number;
   /** What threads do with other blocks of their program. */

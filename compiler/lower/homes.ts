@@ -50,7 +50,7 @@ export interface Home {
 export interface Homes {
   readonly homes: readonly Home[];
   /** Programs that a block does at a time, and the warps of each. */
-  readonly teams: { readonly count: number; readonly warps: number };
+  readonly partitions: { readonly count: number; readonly warps: number };
   readonly loops: readonly LoopRange[];
   /** Registers that loops carry, with the numbers of the loops: they hold a value up to the end of an iteration. */
   readonly carried: ReadonlyMap<string, number>;
@@ -126,7 +126,7 @@ export class HomeRecorder {
     kept: readonly Item[],
     renamed: ReadonlyMap<string, Register>,
     spanOf: ReadonlyMap<Item, Span>,
-    teams: Homes["teams"],
+    partitions: Homes["partitions"],
   ): Homes {
     const { loops, heads, spans } = outline(kept, spanOf);
     const carried = new Map<string, number>();
@@ -140,7 +140,7 @@ export class HomeRecorder {
       within: head === undefined ? undefined : heads.get(head),
       refs: refs.map((ref) => ref && homeRef(ref, renamed)),
     }));
-    return { homes, teams, loops, carried, spans };
+    return { homes, partitions, loops, carried, spans };
   }
 }
 

@@ -3,7 +3,7 @@ import type { PtxDirective, PtxFunction, PtxKernel, PtxParam, PtxVariable } from
 import { dropDead } from "../ptx/drop_dead.ts";
 import { renumber } from "../ptx/renumber.ts";
 import type { Func, Op } from "../ir/func.ts";
-import { persistenceOf, teamsOf } from "../ir/program_loop.ts";
+import { partitionsOf, persistenceOf } from "../ir/program_loop.ts";
 import { walkOps } from "../ir/walk.ts";
 import { fitsShared, type Target } from "../targets.ts";
 import type { AxisFacts } from "../tile/axis.ts";
@@ -11,7 +11,7 @@ import { must } from "../support/bug.ts";
 import { CONSTANT_ALIGN } from "../support/constants.ts";
 import type { FloatOptions } from "../support/float_options.ts";
 import { CallTable } from "./calls/call_table.ts";
-import { teamOfThread } from "./addresses.ts";
+import { partitionOfThread } from "./addresses.ts";
 import type { LowerContext } from "./context.ts";
 import { emitDeferred } from "./values.ts";
 import { beginTogether } from "./reduce/cluster.ts";
@@ -96,16 +96,16 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
   const paramName = (index: number): string => `${options.symbol}_param_${index}`;
   const maps = func.maps.map((map, i) => ({ ...map, symbol: paramName(func.params.length + i) }));
   const turns = turnParams(func, func.params.length + maps.length, paramName);
-  const teams = teamsOf(func);
-  const numWarps = teams * options.numWarps;
+  const partitions = partitionsOf(func);
+  const numWarps = partitions * options.numWarps;
   const helpers = producerWarps(func, numWarps);
   const emitter = new Emitter(options.target, options.files, options.floats);
-  const ownTeam = teams === 1 ? undefined : teamOfThread(emitter, options.numWarps);
-  const barrier = ownTeam === undefined ? int(1) : emitter.add("b32", ownTeam, int(1));
+  const ownPartition = partitions === 1 ? undefined : partitionOfThread(emitter, options.numWarps);
+  const barrier = ownPartition === undefined ? int(1) : emitter.add("b32", ownPartition, int(1));
   const cx: LowerContext = {
     emitter,
     numWarps: options.numWarps,
-    teams: ownTeam === undefined ? undefined : { count: teams, own: ownTeam },
+    partitions: ownPartition === undefined ? undefined : { count: partitions, own: ownPartition },
     numCtas: options.numCtas,
     remote: { hasReads: false, isMeeting: false, phases: new Map(), awaited: [] },
     // Barrier 0 is that of all threads.
@@ -157,8 +157,8 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
   const kept = dropDead(emitter.body);
   const live = renumber(dropIdleLocations(kept));
   if (cx.homes !== undefined) {
-    const ofTeams = { count: teams, warps: options.numWarps };
-    options.onHomes?.(cx.homes.finish(kept, live.renamed, emitter.spans, ofTeams));
+    const ofPartitions = { count: partitions, warps: options.numWarps };
+    options.onHomes?.(cx.homes.finish(kept, live.renamed, emitter.spans, ofPartitions));
   }
   const threads = 32 * (numWarps + helpers);
   const dynamic = sharedBytes > STATIC_SHARED_BYTES;

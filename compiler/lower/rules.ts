@@ -150,8 +150,8 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
   program_step: (cx, op) => lowerParam(cx, resultOf(op), ofAxis(cx.turns.steps, op.attrs.axis)),
   block_id: (cx, op) => special(cx, op, "ctaid", 0),
   num_blocks: (cx, op) => special(cx, op, "nctaid", 0),
-  team: (cx, op) => {
-    const own = cx.teams?.own ?? int(0);
+  partition: (cx, op) => {
+    const own = cx.partitions?.own ?? int(0);
     cx.values.set(resultOf(op), () => own);
   },
   range: (cx, op) => {

@@ -45,10 +45,10 @@ export class Evaluator {
   /** Parameters of loops' tests that are what they came from. */
   readonly tested: ReadonlyMap<Value, TestedValue>;
 
-  readonly #teams: Homes["teams"];
+  readonly #partitions: Homes["partitions"];
 
-  constructor(func: Func, { homes, teams }: Pick<Homes, "homes" | "teams">) {
-    this.#teams = teams;
+  constructor(func: Func, { homes, partitions }: Pick<Homes, "homes" | "partitions">) {
+    this.#partitions = partitions;
     const values = [...func.params, ...definedIn(func.body)];
     this.values = new Map(values.map((value) => [value.id, value]));
     for (const home of homes) {
@@ -86,7 +86,7 @@ export class Evaluator {
 
   /** The first warp of the program that a warp works on, or the last one's if it is beside those of programs. */
   firstWarp(warp: number): number {
-    const { count, warps } = this.#teams;
+    const { count, warps } = this.#partitions;
     return Math.min(Math.floor(warp / warps), count - 1) * warps;
   }
 

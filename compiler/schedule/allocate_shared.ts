@@ -21,7 +21,7 @@ import { branchOf, loopOf } from "../ir/flow.ts";
 import { type Func, type Op, type OpOf, type Region, setAttrs } from "../ir/func.ts";
 import type { ExchangeOp } from "../ir/ops.ts";
 import { operandsOf, regionsOf } from "../ir/op.ts";
-import { bodyOfProgram, teamsOf } from "../ir/program_loop.ts";
+import { bodyOfProgram, partitionsOf } from "../ir/program_loop.ts";
 import { isRotated } from "../ir/rotated_loop.ts";
 import { takesBuffer } from "../ir/table.ts";
 import { walkOps } from "../ir/walk.ts";
@@ -44,10 +44,10 @@ export const allocateShared: PlainPass = {
   name: "allocate-shared",
   doc: "addresses of exchanges and buffers in shared memory, and barriers before exchanges",
   run: (func) => {
-    const { exchanges, teamBytes, areaStart, bytes } = planShared(func);
+    const { exchanges, partitionBytes, areaStart, bytes } = planShared(func);
     for (const [op, { part, barrier }] of exchanges) {
-      const team = teamBytes === undefined ? {} : { team_bytes: teamBytes };
-      setAttrs(op, { address: part.start, ...team, barrier });
+      const partition = partitionBytes === undefined ? {} : { partition_bytes: partitionBytes };
+      setAttrs(op, { address: part.start, ...partition, barrier });
     }
     for (const op of buffersOf(func)) setAttrs(op, { address: areaStart + op.attrs.offset });
     const isChanged = bytes > 0 || func.sharedBytes !== bytes;
@@ -102,8 +102,8 @@ interface Exchange {
 
 interface SharedPlan {
   readonly exchanges: ReadonlyMap<OpOf<ExchangeOp>, Exchange>;
-  /** Of the exchanges of each team, where a block has several. */
-  readonly teamBytes: number | undefined;
+  /** Of the exchanges of each partition, where a block has several. */
+  readonly partitionBytes: number | undefined;
   /** Where the staging area begins. */
   readonly areaStart: number;
   readonly bytes: number;
@@ -129,9 +129,9 @@ function planShared(func: Func): SharedPlan {
     walk.exchanges.set(op, { part: { start: end - exchangeBytes(op), end }, barrier: false });
   });
   walk.bytes = Math.max(walk.bytes, bytesApart(apart));
-  const teams = teamsOf(func);
-  const teamBytes = aligned(walk.bytes);
-  walk.bytes = teams > 1 ? teams * teamBytes : walk.bytes;
+  const partitions = partitionsOf(func);
+  const partitionBytes = aligned(walk.bytes);
+  walk.bytes = partitions > 1 ? partitions * partitionBytes : walk.bytes;
   const areaStart = isExclusive
     ? aligned(walk.bytes, Math.max(ALIGNMENT, swizzleAlignment(func)))
     : 0;
@@ -146,7 +146,7 @@ function planShared(func: Func): SharedPlan {
   }
   return {
     exchanges: walk.exchanges,
-    teamBytes: teams > 1 ? teamBytes : undefined,
+    partitionBytes: partitions > 1 ? partitionBytes : undefined,
     areaStart,
     bytes,
   };

@@ -21,7 +21,7 @@ export interface StagedOperand {
   readonly bytes: number;
 }
 
-/** An operand with the buffer that it goes through. */
+/** An operand with its buffer. */
 export type InBuffer<O extends StagedOperand = StagedOperand> = O & { readonly buffer: Value };
 
 /** An operand that the loop loads by a plain load. */

@@ -1,10 +1,10 @@
 /**
- * Axes of views whose coordinates are behind a table, in runs of elements that follow each other:
+ * Axes of views whose coordinates a table names, in runs of elements that follow each other:
  *
  *     rows = *(Rows + i / 64) * 64 + i % 64     the axis's origin is the atom `run` of contract/affine.ts
  *
  * Such a tile is several boxes, one for each run, and the coordinate of each is the tile's element where its run
- * begins. The program computes it as it computed the tile: each operation again, right behind itself, for that
+ * begins. The program computes it as it computed the tile: each operation again, right after itself, for that
  * element alone. So a table is read when it was read before.
  */
 import type { Poly } from "../contract/poly.ts";

@@ -5,7 +5,7 @@
  *   - a load reads the two aligned words that its four elements lie in, and shifts them into one;
  *   - a store has its rows rotated (rotate.ts) such that the words of its positions are aligned. One word of each row has
  *     elements of both its ends, and is stored byte by byte.
- * Words of a load may begin before the row's part in the tile, and end behind it. They are read only where the programs
+ * Words of a load may begin before the row's part in the tile, and end after it. They are read only where the programs
  * before and after this one read the elements around (next_tiles.ts). So the load has an operand `inside`, a scalar that
  * says whether that is so, and is done byte by byte elsewhere. `inside` of a store says that its rows do not end in the
  * tile. What is left of the mask then is which rows there are: the operand `rows`.

@@ -12,18 +12,18 @@ export const SHARED_SYMBOL = "tri_shared";
 export function beginExchange(cx: LowerContext, op: OpOf<ExchangeOp>): Operand {
   const e = cx.emitter;
   if (op.attrs.barrier === true) programBarrier(cx);
-  const start = startOfTeam(cx, op);
+  const start = startOfPartition(cx, op);
   const address = exchangeAddress(op);
   return address === 0 ? start : e.add("b32", start, int(address));
 }
 
-/** Where the memory for exchanges of the thread's team begins. */
-function startOfTeam(cx: LowerContext, op: OpOf<ExchangeOp>): Operand {
-  const { emitter: e, teams } = cx;
+/** Where the memory for exchanges of the thread's partition begins. */
+function startOfPartition(cx: LowerContext, op: OpOf<ExchangeOp>): Operand {
+  const { emitter: e, partitions } = cx;
   const start = sharedStart(cx);
-  if (teams === undefined) return start;
-  const bytes = must(op.attrs.team_bytes, "bytes of a team's exchanges");
-  return e.add("b32", start, e.pure("mul.lo.u32", "b32", [teams.own, int(bytes)]));
+  if (partitions === undefined) return start;
+  const bytes = must(op.attrs.partition_bytes, "bytes of a partition's exchanges");
+  return e.add("b32", start, e.pure("mul.lo.u32", "b32", [partitions.own, int(bytes)]));
 }
 
 /** Bytes from there to what an exchange has: the last pass of scheduling has assigned it. */

@@ -99,7 +99,7 @@ export function lowerProduce(cx: LowerContext, op: OpOf<"produce">): void {
   const e = cx.emitter;
   const { body } = regionsOf(op);
   const { ops } = body;
-  const numWarps = cx.numWarps * (cx.teams?.count ?? 1);
+  const numWarps = cx.numWarps * (cx.partitions?.count ?? 1);
   const first = int(WARP_LANES * numWarps);
   const isProducer = e.pure("setp.ge.u32", "pred", [threadInBlock(cx), first]);
   const isOne = e.pure("setp.eq.u32", "pred", [threadInBlock(cx), first]);

@@ -116,7 +116,7 @@ function shiftedWord(
 ): () => void {
   const e = cx.emitter;
   const { base, constant } = e.sumOf(pointerAt(cx, operandsOf(op).pointer, register));
-  // What is a multiple of words is added behind, so that accesses share what comes before.
+  // What is a multiple of words is added last, so that accesses share what comes before.
   const rest = BigInt.asUintN(2, constant);
   const start = e.inRegister(e.add("b64", base, int(rest)), "b64");
   const bits = e.pure("shl.b32", "b32", [e.pure("cvt.u32.u64", "b32", [start]), int(3)]);

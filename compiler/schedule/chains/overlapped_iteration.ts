@@ -5,7 +5,7 @@
  *     for each dot of boxes:
  *       what needs its result and no later one's, with a wait for it; each other dot as soon as its operand a is there
  *
- * If the first dot of boxes is ahead (early_work.ts), the iteration before has started it behind what reads the result of
+ * If the first dot of boxes is ahead (early_work.ts), the iteration before has started it after what reads the result of
  * its own, in the same registers. ptxas lets both be under way because it is awaited before the loop goes on: it does not
  * follow sums from one iteration to the next that threads read there. So the others are started in their own iteration.
  */
@@ -222,7 +222,7 @@ export class OverlappedIteration {
     this.#dots.awaitVectors(this.#build);
   }
 
-  /** Starts a dot that adds to a sum, behind what its operand a needs. */
+  /** Starts a dot that adds to a sum, after what its operand a needs. */
   #startLater(one: ChainDot): void {
     const { early, phases } = this.#overlap;
     const op = this.#dotOf(one);

@@ -19,7 +19,7 @@ import {
   pipelineThroughRegisters,
 } from "./pipelined_loop.ts";
 import { type AddressState, addressState, type Plan, type PrefetchedOperand } from "./prefetch.ts";
-import { TEAMS } from "../../layout/warp_group.ts";
+import { PARTITIONS } from "../../layout/warp_group.ts";
 import type { TargetContext } from "../../tile/pass.ts";
 import type { LoadedOperand, StagedOperand } from "../staged_operand.ts";
 import { BARRIER_BYTES, type StagingArea } from "../staging_area.ts";
@@ -39,7 +39,7 @@ import {
   planTensorDot,
 } from "../warp_groups/tensor_loop.ts";
 import type { Reuse } from "../warp_groups/slot_ring.ts";
-import { pipelineTeams, planTeams } from "../warp_groups/team_programs.ts";
+import { pipelinePartitions, planPartitions } from "../warp_groups/partition_programs.ts";
 import { pipelineAcrossPrograms, planPrograms } from "../warp_groups/tensor_programs.ts";
 import { pipelineStoredDot, planStoredDot } from "../warp_groups/stored_loop.ts";
 import {
@@ -160,15 +160,15 @@ function pipelineByTensorCopies(
   const bytes = staged.reduce((sum, operand) => sum + operand.bytes, BARRIER_BYTES);
   const slots = slotsFor(context, bytes, stagesOf(loop, context) ?? GROUP_STAGES);
   if (slots < LEAST_TENSOR_SLOTS) return undefined;
-  if (programs?.attrs.teams !== undefined) {
-    const teams = planTeams(loop, staged.flatMap(({ load }) => load.operands), programs);
-    return teams && ((area) => {
+  if (programs?.attrs.partitions !== undefined) {
+    const partitions = planPartitions(loop, staged.flatMap(({ load }) => load.operands), programs);
+    return partitions && ((area) => {
       const dot = stageGroupDot(group, area, slots);
       const { numWarps } = context;
-      const plan = { func, loop, staged: dot.staged, slots, numWarps, ...teams };
+      const plan = { func, loop, staged: dot.staged, slots, numWarps, ...partitions };
       const [full, empty] = [area.barriers(slots, loop.span), area.barriers(slots, loop.span)];
-      const barriers = { full, empty, turn: area.barriers(TEAMS, loop.span) };
-      return { isAcross: true, rewrite: () => pipelineTeams(plan, dot, barriers) };
+      const barriers = { full, empty, turn: area.barriers(PARTITIONS, loop.span) };
+      return { isAcross: true, rewrite: () => pipelinePartitions(plan, dot, barriers) };
     });
   }
   const ring = programs && planPrograms(loop, staged, carried, programs);

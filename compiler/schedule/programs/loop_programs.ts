@@ -10,8 +10,8 @@
  * It is done where the sums of a block leave no registers for a second one on its multiprocessor: two blocks overlap
  * without it, and smaller tiles are for products that have a program for each multiprocessor at most.
  *
- * Where a program is one warp group and two of them fill a multiprocessor, a block has two such teams, which do every
- * other program each (warp_groups/team_programs.ts): one multiplies while the other one computes and stores.
+ * Where a program is one warp group and two of them fill a multiprocessor, a block has two such partitions, which do every
+ * other program each (warp_groups/partition_programs.ts): one multiplies while the other one computes and stores.
  */
 import { loopOf } from "../../ir/flow.ts";
 import { type Func, type Op, type OpOf, setAttrs } from "../../ir/func.ts";
@@ -22,7 +22,12 @@ import { bytesOf } from "../../ir/types.ts";
 import { cloneFunc, restoreBody, walkOps } from "../../ir/walk.ts";
 import { exchangeBytes, isExchange } from "../../layout/exchanges.ts";
 import { fillsMultiprocessor, registerCount, tileBytes } from "../../layout/tiles.ts";
-import { groupType, LEAST_TEAM_SLOTS, mayHaveTeams, TEAMS } from "../../layout/warp_group.ts";
+import {
+  groupType,
+  LEAST_PARTITION_SLOTS,
+  mayHavePartitions,
+  PARTITIONS,
+} from "../../layout/warp_group.ts";
 import { fitsShared, query } from "../../targets.ts";
 import type { Pass, TargetContext } from "../../tile/pass.ts";
 import { aligned, bytesApart, exchangesApart } from "../allocate_shared.ts";
@@ -31,7 +36,7 @@ import { buffersOf, type ChainPlan, planChain } from "../chains/chain_plan.ts";
 import { growsWithProgram } from "./longest_first.ts";
 import { GROUP_STAGES } from "../pipeline/pipeline.ts";
 import { repeats } from "../repeats.ts";
-import { planTeams } from "../warp_groups/team_programs.ts";
+import { planPartitions } from "../warp_groups/partition_programs.ts";
 import { takeTurns, turnsAlongAll, turnsAlongFirst, turnsToAndFro } from "./turns.ts";
 
 export const loopPrograms: Pass<TargetContext> = {
@@ -42,7 +47,7 @@ export const loopPrograms: Pass<TargetContext> = {
     if (takeGuarded(func, context)) return true;
     const loop = loadingLoop(func);
     if (loop === undefined || !isUnordered(func, loop)) return false;
-    if (suitsTeams(func, loop, context)) return takeTeams(func, loop, context);
+    if (suitsPartitions(func, loop, context)) return takePartitions(func, loop, context);
     if (!isAlone(dotsOf(loop), context)) return false;
     const slots = slotsBeside(func, loop, context);
     if (slots === undefined) return false;
@@ -52,17 +57,18 @@ export const loopPrograms: Pass<TargetContext> = {
   },
 };
 
-/** The same by teams of a block, if copies of both can begin early. */
-function takeTeams(func: Func, loop: OpOf<"while">, context: TargetContext): boolean {
-  const slots = slotsBeside(func, loop, context, TEAMS);
-  if (slots === undefined || slots < LEAST_TEAM_SLOTS) return false;
+/** The same by partitions of a block, if copies of both can begin early. */
+function takePartitions(func: Func, loop: OpOf<"while">, context: TargetContext): boolean {
+  const slots = slotsBeside(func, loop, context, PARTITIONS);
+  if (slots === undefined || slots < LEAST_PARTITION_SLOTS) return false;
   const before = cloneFunc(func);
   setAttrs(loop, { num_stages: slots });
-  takeTurns(func, turnsAlongFirst(func, loop.span), { programs: true, teams: TEAMS });
+  takeTurns(func, turnsAlongFirst(func, loop.span), { programs: true, partitions: PARTITIONS });
   const programs = loopOverPrograms(func);
   const loads = loopOf(loop).body.ops.filter(({ name }) => name === "tensor_load");
   const operands = loads.flatMap((load) => load.operands);
-  const isPlanned = programs !== undefined && planTeams(loop, operands, programs) !== undefined;
+  const isPlanned = programs !== undefined &&
+    planPartitions(loop, operands, programs) !== undefined;
   if (!isPlanned) restoreBody(func, before);
   return isPlanned;
 }
@@ -219,11 +225,11 @@ function isAlone(dots: readonly OpOf<"dot">[], { numWarps, target }: TargetConte
 }
 
 /**
- * Whether a block has teams that do programs beside each other (warp_groups/team_programs.ts): what programs exchange
- * stays within warps, so that no team waits for the other one. Types that may lie in either order always come from
+ * Whether a block has partitions that do programs beside each other (warp_groups/partition_programs.ts): what programs exchange
+ * stays within warps, so that no partition waits for the other one. Types that may lie in either order always come from
  * shared memory, not from registers.
  */
-function suitsTeams(
+function suitsPartitions(
   func: Func,
   loop: OpOf<"while">,
   { numWarps, numStages, target }: TargetContext,
@@ -231,7 +237,7 @@ function suitsTeams(
   const dots = dotsOf(loop);
   const slots = loop.attrs.num_stages ?? numStages;
   return dots.every((dot) => groupType(operandsOf(dot).a)?.isEitherOrder === true) &&
-    mayHaveTeams(func, { sums: sumRegisters(dots), slots, numWarps, target }) &&
+    mayHavePartitions(func, { sums: sumRegisters(dots), slots, numWarps, target }) &&
     exchangesApart(func).length > 0;
 }
 
@@ -243,13 +249,13 @@ function slotsBeside(
   func: Func,
   loop: OpOf<"while">,
   { target, numStages }: TargetContext,
-  teams = 1,
+  partitions = 1,
 ): number | undefined {
   let slotBytes = 0;
   for (const op of loopOf(loop).body.ops) {
     if (op.name === "tensor_load") slotBytes += tileBytes(resultOf(op).type);
   }
-  const exchanged = teams * exchangedBytes(func, loop);
+  const exchanged = partitions * exchangedBytes(func, loop);
   const wanted = loop.attrs.num_stages ?? numStages ?? GROUP_STAGES;
   const slots = query(target, ({ sharedBytesPerBlock }) => {
     const fitting = Math.floor((sharedBytesPerBlock - exchanged - SPARE_BYTES) / slotBytes);

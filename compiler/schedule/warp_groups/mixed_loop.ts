@@ -1,6 +1,6 @@
 /**
  * A loop whose dot is done by warp groups, with one operand that is a box of a tensor and one that threads must gather:
- * rows behind a table, pixels under a filter. The box comes by a tensor copy (tensor_loop.ts), the other operand by
+ * rows that a table names, pixels under a filter. The box comes by a tensor copy (tensor_loop.ts), the other operand by
  * `cp.async` (warp_group_loop.ts), into slots of one ring:
  *
  *     make the barriers ready; for s < slots - 2: copy iteration s into slot s; commit

@@ -1,4 +1,4 @@
-/** Operands whose rows and columns are behind tables, as several boxes each, on the emulator: compared with double precision. */
+/** Operands whose rows and columns a table names, as several boxes each, on the emulator: compared with double precision. */
 import { must } from "../../../compiler/support/bug.ts";
 import { inspect } from "../../../compiler/mod.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
@@ -110,7 +110,7 @@ const SHAPES: readonly Shape[] = [16, 32].flatMap((run) =>
 for (const shape of sampled(SHAPES, 2)) {
   const { run, isTurned } = shape;
   const order = isTurned ? "columns" : "rows";
-  Deno.test(`lowerTensorForm() multiplies runs of ${run} behind tables, B by ${order}`, () => {
+  Deno.test(`lowerTensorForm() multiplies runs of ${run} that tables name, B by ${order}`, () => {
     check(shape, 2, 45);
   });
 }

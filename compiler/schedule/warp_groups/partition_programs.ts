@@ -1,25 +1,25 @@
 /**
- * A loop as in tensor_loop.ts in a block whose warp groups are teams: each does programs of its own, so that one
+ * A loop as in tensor_loop.ts in a block whose warp groups are partitions: each does programs of its own, so that one
  * multiplies while the other one computes and stores its results. All copies go through one ring of slots, in the order
- * of the programs, and a warp beside those of the teams starts them:
+ * of the programs, and a warp beside those of the partitions starts them:
  *
  *     make the barriers ready
  *     produce { while (program) { while (test) { wait until the slot is empty; copy the boxes } } }
- *     team 1: go past the slots of the first program
- *     while (program of the team) {
- *       wait for the team's turn
+ *     partition 1: skip the slots of the first program
+ *     while (program of the partition) {
+ *       wait for the partition's turn
  *       while (test) {
  *         wait until the slot is full; start its dot
  *         wait for all dots but this iteration's; arrive at the empty barrier of the one before
  *       }
- *       arrive at the other team's turn
+ *       arrive at the other partition's turn
  *       wait for all dots; arrive at the last empty barrier; …; store
- *       go past the slots of the other team's program
+ *       skip the slots of the other partition's program
  *     }
  *
- * A team's turn begins when the other one has started all dots of the program before: the parity of a barrier tells two
- * phases apart, so nothing may wait at a slot for the phase after the next. Every program has as many iterations, so a
- * program of the other team takes as many slots as the own one did.
+ * A partition's turn begins when the other one has started all dots of the program before: the parity of a barrier distinguishes
+ * two phases, so nothing may wait at a slot for the phase after the next. Every program has as many iterations, so a
+ * program of the other partition takes as many slots as the own one did.
  */
 import { loopOf } from "../../ir/flow.ts";
 import type { Op, OpOf, Value } from "../../ir/func.ts";
@@ -36,8 +36,8 @@ import type { SlotBarriers } from "./mixed_beside.ts";
 import { nextPosition, type Position } from "./ring_position.ts";
 import { setBoxes, type TensorOperand } from "./tensor_loop.ts";
 
-/** A loop whose copies run through the programs of both teams. */
-interface TeamPlan extends Plan {
+/** A loop whose copies run through the programs of both partitions. */
+interface PartitionPlan extends Plan {
   readonly staged: readonly InBuffer<TensorOperand>[];
   readonly programs: CopiedPrograms;
   /** What the loop carries for its test alone. */
@@ -46,12 +46,12 @@ interface TeamPlan extends Plan {
   readonly numWarps: number;
 }
 
-/** What teams need of the programs of a block, by the operands of the boxes; undefined where they cannot do them. */
-export function planTeams(
+/** What partitions need of the programs of a block, by the operands of the boxes; undefined where they cannot do them. */
+export function planPartitions(
   loop: OpOf<"while">,
   operands: readonly Value[],
   around: OpOf<"while">,
-): Pick<TeamPlan, "carried" | "counted" | "programs"> | undefined {
+): Pick<PartitionPlan, "carried" | "counted" | "programs"> | undefined {
   const carried = addressState(loop, operands);
   const counted = addressState(loop, []);
   if (carried === undefined || counted === undefined) return undefined;
@@ -60,8 +60,8 @@ export function planTeams(
   return programs && { carried, counted, programs };
 }
 
-/** Barriers of all slots, and one for the turn of each team. */
-interface TeamBarriers extends SlotBarriers {
+/** Barriers of all slots, and one for the turn of each partition. */
+interface PartitionBarriers extends SlotBarriers {
   readonly turn: Value;
 }
 
@@ -69,10 +69,10 @@ const INT32 = scalarType("int32");
 const BOOL = scalarType("bool");
 
 /** The loop with what comes after it, and what comes before the loop over programs. */
-export function pipelineTeams(
-  plan: TeamPlan,
+export function pipelinePartitions(
+  plan: PartitionPlan,
   group: GroupDot<InBuffer<TensorOperand>>,
-  barriers: TeamBarriers,
+  barriers: PartitionBarriers,
 ): { readonly ops: Op[]; readonly before: Op[] } {
   const { func, loop, programs, numWarps } = plan;
   setBoxes(func, group.staged);
@@ -84,14 +84,14 @@ export function pipelineTeams(
     inside.effect("mbarrier_init", [barriers.turn], { arrivals: numWarps });
   });
   before.produce((inside) => produceBoxes(plan, barriers, inside));
-  const team = before.value("team", [], INT32);
-  const other = before.value("xor", [team, before.int(1)], INT32);
-  const start = beginPrograms(plan, before, team);
+  const partition = before.value("partition", [], INT32);
+  const other = before.value("xor", [partition, before.int(1)], INT32);
+  const start = beginPrograms(plan, before, partition);
   leaveOutNext(plan, next);
-  // The first turn of the first team has begun: its barrier is as after a phase of the other parity.
+  // The first turn of the first partition has begun: its barrier is as after a phase of the other parity.
   const around = carry({ func, loop: programs.loop }, { turn: other, at: start });
   const { turn, at } = around.inBody;
-  enter.effect("mbarrier_wait", [barriers.turn, team, turn]);
+  enter.effect("mbarrier_wait", [barriers.turn, partition, turn]);
   const first: Progress = { at, behind: at.slot, isFirst: enter.true() };
   const end = multiply(plan, group, barriers, first);
   done.effect("mbarrier_arrive", [barriers.turn, other]);
@@ -104,8 +104,8 @@ export function pipelineTeams(
   return { before: before.out, ops: [...enter.out, loop, ...done.out, ...next.out] };
 }
 
-/** The copies of all programs of a block, of both teams. */
-function produceBoxes(plan: TeamPlan, barriers: SlotBarriers, build: ScheduleBuilder): void {
+/** The copies of all programs of a block, of both partitions. */
+function produceBoxes(plan: PartitionPlan, barriers: SlotBarriers, build: ScheduleBuilder): void {
   const { loop, carried, programs } = plan;
   const around: CopiedLoop = {
     ...programs,
@@ -128,7 +128,7 @@ function produceBoxes(plan: TeamPlan, barriers: SlotBarriers, build: ScheduleBui
 
 /** Copies the boxes of an iteration into a slot when it is empty. */
 function refillSlot(
-  { staged }: TeamPlan,
+  { staged }: PartitionPlan,
   { full, empty }: SlotBarriers,
   build: ScheduleBuilder,
   { slot, parity }: Position,
@@ -149,11 +149,11 @@ function firstPosition(build: ScheduleBuilder): Position {
   return { slot: zero, parity: zero };
 }
 
-/** Lets the loop over programs begin with the team's first one; gives where the slots of that are. */
-function beginPrograms(plan: TeamPlan, build: ScheduleBuilder, team: Value): Position {
+/** Lets the loop over programs begin with the partition's first one; gives where the slots of that are. */
+function beginPrograms(plan: PartitionPlan, build: ScheduleBuilder, partition: Value): Position {
   const { func, programs } = plan;
   const { body, initial, repeated } = loopOf(programs.loop);
-  const isSecond = build.value("eq", [team, build.int(1)], BOOL);
+  const isSecond = build.value("eq", [partition, build.int(1)], BOOL);
   const { program, at } = build.choose(isSecond, (second) => {
     const next = copySlice(func, body, replacing(body, initial), second.out);
     return { program: repeated.map(next), at: pastProgram(plan, second) };
@@ -162,15 +162,15 @@ function beginPrograms(plan: TeamPlan, build: ScheduleBuilder, team: Value): Pos
   return at;
 }
 
-/** Lets the loop over programs go on to the one after the next, as that is the other team's. */
-function leaveOutNext({ func, programs }: TeamPlan, build: ScheduleBuilder): void {
+/** Lets the loop over programs go on to the one after the next, as that is the other partition's. */
+function leaveOutNext({ func, programs }: PartitionPlan, build: ScheduleBuilder): void {
   const { body, end, repeated } = loopOf(programs.loop);
   const next = repeated.map(copySlice(func, body, new Map(), build.out));
   end.operands = repeated.map(copySlice(func, body, replacing(body, next), build.out));
 }
 
 /** Where the ring is after the block's first program: its iterations are counted, as nothing else says how many there are. */
-function pastProgram(plan: TeamPlan, build: ScheduleBuilder): Position {
+function pastProgram(plan: PartitionPlan, build: ScheduleBuilder): Position {
   const { func, loop, programs, counted } = plan;
   const program = loopOf(programs.loop).body;
   // Nothing of the count depends on the program (isCountFixed).
@@ -199,7 +199,7 @@ interface Progress {
 
 /** Puts the dot of warp groups into the loop; gives where it ends. */
 function multiply(
-  plan: TeamPlan,
+  plan: PartitionPlan,
   group: GroupDot<InBuffer<TensorOperand>>,
   barriers: SlotBarriers,
   start: Progress,
@@ -234,9 +234,9 @@ function release(
   build.unless(isFirst, (inside) => inside.effect("mbarrier_arrive", [empty, behind]));
 }
 
-/** The position that is as far behind the second one as that is behind the first. */
+/** The position that is as far after the second one as that is after the first. */
 function asFarAgain(
-  { slots }: TeamPlan,
+  { slots }: PartitionPlan,
   build: ScheduleBuilder,
   from: Position,
   to: Position,
