@@ -74,6 +74,7 @@ export type {
   SourceNames,
   WarpRegister,
 } from "../compiler/support/variables.ts";
+export type { Expansion, SourceFile, Span } from "../compiler/support/source.ts";
 export type { Quantity } from "../emulator/debug/condition.ts";
 export type {
   CopyFacts,

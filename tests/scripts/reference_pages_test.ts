@@ -1,5 +1,6 @@
 /** The reference pages are those of the code, and no name of the language lacks its line. */
 import * as path from "node:path";
+import config from "../../deno.json" with { type: "json" };
 import { BUILTINS } from "../../compiler/check/builtins/builtins.ts";
 import * as docs from "../../compiler/check/language_docs.ts";
 import { HINTS } from "../../compiler/parse/loop_hints.ts";
@@ -16,6 +17,16 @@ Deno.test("stalePages() is empty: docs/reference/ is what the code says", async 
     for (const [name, text] of await referencePages()) blessed(path.join(FOLDER, name), text);
   }
   assertEquals(await stalePages(), [], "run deno run -A scripts/reference_pages.ts");
+});
+
+Deno.test("deno doc --lint finds nothing in the public modules, as deno task check runs it", async () => {
+  const words = /deno (doc --lint [^&]+)/.exec(config.tasks.check.command)?.[1]?.trim().split(" ");
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: words ?? [],
+    cwd: path.join(import.meta.dirname ?? ".", "../.."),
+    stdin: "null",
+  }).output();
+  assert(words !== undefined && success, new TextDecoder().decode(stderr));
 });
 
 Deno.test("language_docs has a line for every name of the tables, and for no other", () => {
