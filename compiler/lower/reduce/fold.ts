@@ -2,7 +2,7 @@
 import { zip } from "../../support/zip.ts";
 import type { Accumulator, Combiner } from "./combine.ts";
 import type { LowerContext } from "../context.ts";
-import { int } from "../emitter.ts";
+import { type Emitter, int } from "../emitter.ts";
 import { butterfly } from "../exchanges/shuffle.ts";
 
 /** The number whose bits `bits` are those of `value`, lowest first. */
@@ -30,6 +30,14 @@ export function foldRegisters(
   return fold(bits, 0);
 }
 
+/**
+ * Whether one instruction may combine the lanes of a warp. Not in a branch: where ptxas 13.0 runs a short one under a
+ * predicate that it keeps in a uniform register (a condition on parameters alone), it guards REDUX with the other predicate
+ * of that number.
+ */
+const allowsRedux = ({ target, scope }: Emitter): boolean =>
+  target.redux && scope.kind !== "branch";
+
 /** Combines the accumulators of the lanes whose numbers differ in `bits`; all of them get the result. */
 export function foldLanes(
   cx: LowerContext,
@@ -40,7 +48,7 @@ export function foldLanes(
   const e = cx.emitter;
   const [word] = sum;
   // All lanes, of what has one word.
-  if (bits.length === 5 && combiner.redux !== undefined && word !== undefined && e.target.redux) {
+  if (bits.length === 5 && combiner.redux !== undefined && word !== undefined && allowsRedux(e)) {
     const result = e.register("b32");
     const value = e.inRegister(word, "b32");
     e.emit(`redux.sync.${combiner.redux}`, [result, value, int(0xffffffffn)]);

@@ -372,3 +372,15 @@ __global__ void k(int *X, int *Y) { *Y = (*(X + 0 ... 1024))[+]; }`;
   assert(new CompiledText(text, "sm_80").ptx.includes("redux.sync.add.s32"));
   assert(!new CompiledText(text, "sm_75").ptx.includes("redux"));
 });
+
+Deno.test("lowerReduce() uses redux.sync in loops, not in branches, which ptxas may guard wrongly", () => {
+  const kernel = (statement: string): string =>
+    `#pragma tri grid(1)
+__global__ void k(int *X, int *Y, int n) { ${statement} *Y = (*(X + 0 ... 64))[+]; }`;
+  const usesRedux = (statement: string): boolean =>
+    new CompiledText(kernel(statement), "sm_90a").ptx.includes("redux");
+  assert(usesRedux("for (int i = 0; i < n; i++)"));
+  assert(!usesRedux("if (n > 0)"));
+  assert(!usesRedux("for (int i = 0; i < n; i++) if (n > 5)"));
+  assert(usesRedux("if (n > 5) for (int i = 0; i < n; i++)"));
+});
