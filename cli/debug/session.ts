@@ -270,6 +270,8 @@ export function walkThrough(
     },
     configurationDone(): Reply {
       if (!stopOnEntry) return run("end");
+      // A breakpoint at the first step is not to stop a second time there.
+      launch.goto(0);
       following.push(() => stopped({ kind: "start" }));
       return {};
     },

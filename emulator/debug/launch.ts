@@ -54,8 +54,9 @@ interface Run {
   readonly launch: ObservedLaunch;
   readonly track: Track;
   turn: Turn;
-  /** The step that was reported last. */
+  /** The step that was reported last, and what is known at it. */
   now: number;
+  seen: Seen | undefined;
   /** What happened in the step before: a mistake to stop at, a watchpoint touched, the focused warp at a barrier. */
   faulted: Finding | undefined;
   touched: number;
@@ -76,12 +77,15 @@ export function debugLaunch(options: DebuggedLaunch): OwnedDebugLaunch {
   /** The steps before it have been reported before: what they print and find is known. */
   let furthest = 0;
   let position = 0;
+  /** Nobody has been at the first step yet, so that what stops there is still to be met. */
+  let isNew = true;
 
   const observer: Observer = {
     step(at): "go" | "pause" {
       const { number } = at;
       run.now = number;
       const seen: Seen = { number, ...run.track.step(at) };
+      run.seen = seen;
       also.step?.(at);
       const stop = stopHere(seen);
       const isAsked = number >= goal.from && number < goal.last;
@@ -120,7 +124,8 @@ export function debugLaunch(options: DebuggedLaunch): OwnedDebugLaunch {
     const launch = options.begin(observer);
     const track = newTrack(launch, named?.loops);
     const turn: Turn = { kind: "paused" };
-    return { launch, track, turn, now: -1, faulted: undefined, touched: -1, arrived: false };
+    const nothing = { seen: undefined, faulted: undefined, touched: -1, arrived: false };
+    return { launch, track, turn, now: -1, ...nothing };
   };
   let run = start();
 
@@ -279,6 +284,12 @@ export function debugLaunch(options: DebuggedLaunch): OwnedDebugLaunch {
 
   const forward = (until: Until, steps: number): StopReason => {
     if (isOver()) return endReason();
+    const met = isNew && run.seen !== undefined ? stopHere(run.seen) : undefined;
+    isNew = false;
+    if (met !== undefined) {
+      focus = met.focus;
+      return met.reason;
+    }
     const last = position + steps;
     const found = seek({ from: position + 1, last, judge: judgeFor(until, 1), first: true });
     if (found === undefined) return isOver() ? endReason() : { kind: "limit" };
@@ -287,6 +298,7 @@ export function debugLaunch(options: DebuggedLaunch): OwnedDebugLaunch {
   };
 
   const backward = (until: Until): StopReason => {
+    isNew = false;
     const before = position;
     restart();
     if (before === 0) return { kind: "start" };
@@ -326,7 +338,10 @@ export function debugLaunch(options: DebuggedLaunch): OwnedDebugLaunch {
     },
     run: (until, direction = 1, steps = Infinity) =>
       direction > 0 ? forward(until, steps) : backward(until),
-    goto,
+    goto(step): StopReason {
+      isNew = false;
+      return goto(step);
+    },
     setBreakpoints(points): readonly BreakpointAnswer[] {
       const all = points.map((point) => stopOf(run.launch.instructions, point));
       breakpoints = all.map(({ stop }) => stop);

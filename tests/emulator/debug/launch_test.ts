@@ -135,6 +135,35 @@ Deno.test("DebugLaunch.setBreakpoints() stops in each program, and where a condi
   launch.close();
 });
 
+Deno.test("DebugLaunch.run() meets a breakpoint at the first step once, in the first program too", () => {
+  const { launch } = exchange();
+  launch.setBreakpoints([{ line: 2 }]);
+  for (let block = 0; block < BLOCKS; block++) {
+    assertEquals(launch.run("end"), { kind: "breakpoint", number: 0 });
+    assertEquals(launch.focus.program, [block, 0, 0]);
+    if (block === 0) assertEquals(launch.position, 0);
+  }
+  assertEquals(launch.run("end").kind, "end");
+  // Whoever goes back there has been there.
+  while (launch.run("end", -1).kind !== "start");
+  assertEquals(launch.run("end"), { kind: "breakpoint", number: 0 });
+  assertEquals(launch.focus.program, [1, 0, 0]);
+  launch.close();
+
+  const { launch: conditional } = exchange();
+  conditional.setBreakpoints([{ line: 2, condition: "program_x == 1" }]);
+  assertEquals(conditional.run("statement").kind, "step");
+  assertEquals(conditional.run("end"), { kind: "breakpoint", number: 0 });
+  assertEquals(conditional.focus.program, [1, 0, 0]);
+  conditional.close();
+
+  const { launch: gone } = exchange();
+  gone.setBreakpoints([{ line: 2 }]);
+  gone.goto(0);
+  assertEquals(gone.run("statement").kind, "step");
+  gone.close();
+});
+
 Deno.test("DebugLaunch.setWatchpoints() stops after a store to an element and after a change of a value", () => {
   const { prepared, launch } = exchange();
   const base = new DataView(prepared.request.argumentBlock.buffer).getBigUint64(0, true);
