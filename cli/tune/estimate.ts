@@ -76,7 +76,8 @@ export class Estimator implements Disposable {
   /** Work of a block at full size: what the grid does not grow with, each block does more of, so two depths are counted. */
   #workOf({ group, arguments: full }: Run, candidate: Candidate): Work | string {
     const grid = new Set((candidate.instance.contract.grid ?? []).flatMap(paramsOf));
-    const depths = group.key.filter((name) => !grid.has(name));
+    const flags = new Set(full.flags);
+    const depths = group.key.filter((name) => !grid.has(name) && !flags.has(name));
     const cut = (name: string, most: number): number =>
       Math.max(Math.min(full.scalars.get(name) ?? most, most), 1);
     // Extents that no timing depends on, such as heads that share keys, must still go with the others.
@@ -84,12 +85,13 @@ export class Estimator implements Disposable {
     const sizes = (depth: number): Map<string, number> =>
       new Map([
         ...[...others].map((name) => [name, cut(name, SMALL)] as const),
-        ...group.key.map((name) =>
+        ...group.key.filter((name) => !flags.has(name)).map((name) =>
           [
             name,
             cut(name, grid.has(name) ? wholeTiles(candidate, full.scalars, name) : depth),
           ] as const
         ),
+        ...full.flags.map((name) => [name, full.scalars.get(name) ?? 0] as const),
       ]);
     const productOf = (values: Sizes): number =>
       depths.reduce((all, name) => all * (values.get(name) ?? 1), 1);

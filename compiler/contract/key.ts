@@ -1,6 +1,6 @@
 /**
  * The tuning key (language.md 10.3): the parameters whose values decide which configuration is best. What `key` and
- * `__retune` name; without them, the integers that the grid or the bound of a loop depends on.
+ * `__retune` name, integers and `bool`; without them, the integers that the grid or the bound of a loop depends on.
  */
 import { zip } from "../support/zip.ts";
 import { walkOps } from "../ir/walk.ts";
@@ -8,7 +8,7 @@ import { edgesOf, loopOf } from "../ir/flow.ts";
 import type { Func, Op, Value } from "../ir/func.ts";
 import { paramsOf } from "./expr.ts";
 import type { SourcedItem } from "../pragma/pragma.ts";
-import type { KernelParams } from "./kernel_params.ts";
+import type { KernelParam, KernelParams } from "./kernel_params.ts";
 import type { KernelContract } from "./types.ts";
 
 /** Names in the kernel's order. */
@@ -19,16 +19,18 @@ export function keyOf(
   func: Func,
 ): readonly string[] {
   const named = items.flatMap(({ item }) => item.kind === "key" ? [item] : []);
-  const wanted = new Set(
-    named.length > 0
-      ? named.flatMap(({ names }) => names.map(({ name }) => name))
-      : params.every(({ attributes }) => !attributes.retune)
-      ? [...(grid ?? []).flatMap(paramsOf), ...loopBounds(params.map(({ name }) => name), func)]
-      : [],
+  const asked = new Set(named.flatMap(({ names }) => names.map(({ name }) => name)));
+  const isAsked = ({ name, attributes }: KernelParam): boolean =>
+    attributes.retune || asked.has(name);
+  const found = new Set(
+    named.length > 0 || params.some(({ attributes }) => attributes.retune)
+      ? []
+      : [...(grid ?? []).flatMap(paramsOf), ...loopBounds(params.map(({ name }) => name), func)],
   );
-  return params.filter(({ name, isInteger, attributes }) =>
-    isInteger && (attributes.retune || wanted.has(name))
-  ).map(({ name }) => name);
+  return params.filter((param) => {
+    const isFlag = !param.isPointer && param.scalar === "bool";
+    return param.isInteger ? isAsked(param) || found.has(param.name) : isFlag && isAsked(param);
+  }).map(({ name }) => name);
 }
 
 /** Parameters that the conditions of loops are computed from, other than through memory. */

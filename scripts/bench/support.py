@@ -340,7 +340,7 @@ class Kernels:
 
         def distance(point):
             pairs = (pair.split("=") for pair in point.split(", "))
-            return sum(abs(math.log2(max(names[name], 1) / max(int(value), 1))) for name, value in pairs)
+            return sum(abs(math.log2(max(names[name], 0.5) / max(int(value), 0.5))) for name, value in pairs)
 
         timings = points[min(points, key=distance)]
         # Several conditions may hold, and their instances share configurations: only those of the specialisation count.

@@ -1,8 +1,8 @@
 /**
  * Which of several configurations a launch takes: of those that the device's image has, the one with the least time.
  *
- * Near is the measured key where the sum of |log2(value / measured value)| over the key's parameters is smallest; of
- * equals, the one measured first in order. Timings are those of the same product, else of another GPU of the
+ * Near is the measured key where the sum of |log2(value / measured value)| over the key's parameters is smallest; true is
+ * 1, and 0 counts as 0.5. Of equals, the one measured first in order. Timings are those of the same product, else of another GPU of the
  * architecture. Each is scaled by what the model of the configuration says of the two keys: at a measured key the timings
  * decide, far from any the model does. Without timings the model alone decides, without a model the nearest timings;
  * without both, or among equals, the first.
@@ -219,7 +219,7 @@ function least(numbers: readonly number[]): number {
   return numbers.reduce((best, number, index) => number < (numbers[best] ?? 0) ? index : best, 0);
 }
 
-/** Sizes of nothing are as good as one. */
+/** Nothing counts as one half: near one, but true and false differ. */
 function magnitude(value: number): number {
-  return Math.log2(Math.max(Math.abs(value), 1));
+  return Math.log2(Math.max(Math.abs(value), 0.5));
 }

@@ -82,12 +82,18 @@ Deno.test("An estimate of a transposition or a sum moves every element once, wha
 });
 
 Deno.test("An estimate keeps to the sizes that no timing depends on, such as heads that share keys", async () => {
-  const sizes = [["B", 1], ["H", 4], ["KH", 2], ["M", 32], ["N", 16]] as const;
-  const found = await estimate(
-    "attention",
-    sizes,
-    "variant TYPE=float, D=64",
-    "configs BM in {16, 32}, BN in {16}; num_warps in {4}",
-  );
-  assertEquals([...found.values()].map(({ blocks }) => blocks), [8, 4]);
+  const sizes = [["B", 1], ["H", 4], ["KH", 2], ["M", 32], ["N", 32]] as const;
+  const moved = async (causal: number): Promise<number> => {
+    const found = await estimate(
+      "attention",
+      [...sizes, ["causal", causal]],
+      "variant TYPE=float, D=64",
+      "configs BM in {16, 32}, BN in {16}; num_warps in {4}",
+    );
+    assertEquals([...found.values()].map(({ blocks }) => blocks), [8, 4]);
+    return must([...found.values()][0], "an estimate").movedBytes;
+  };
+  // What is true or false is no size: rows that see all keys load more of them.
+  const [all, some] = [await moved(0), await moved(1)];
+  assert(all > some, `${all} and ${some}`);
 });

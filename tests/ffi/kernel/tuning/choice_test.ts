@@ -90,6 +90,24 @@ Deno.test("Choice.pick() without models takes the key with the smallest sum of |
   assertEquals(choice.pick({ M: 0, N: 0 }, H200, "sm_90"), "b");
 });
 
+Deno.test("Choice.pick() distinguishes true from false", () => {
+  // N is true or false; the nearest of equal truth is as near along M as the other one.
+  const points = [
+    { at: [1024, 0], microseconds: best(0) },
+    { at: [1024, 1], microseconds: best(1) },
+    { at: [4096, 1], microseconds: best(2) },
+  ];
+  const lines: (string | undefined)[] = [];
+  const measured = [{ gpu: "NVIDIA H200", arch: "sm_90", points }];
+  const choice = choiceOf(measured, [], (lookup) => lines.push(farTiming(lookup)));
+  const picked = [[1024, 0], [1024, 1], [1200, 0], [1200, 1], [4096, 1], [3000, 0]].map((
+    [M = 0, N = 0],
+  ) => choice.pick({ M, N }, H200, "sm_90"));
+  assertEquals(picked, ["a", "b", "a", "b", "c", "c"]);
+  // The other truth is no far size.
+  assertEquals(lines, [undefined, undefined, undefined]);
+});
+
 Deno.test("A timing more than a factor of two away in a parameter is a line with both sizes", () => {
   const lines: (string | undefined)[] = [];
   const choice = choiceOf([TABLE], [], (lookup) => lines.push(farTiming(lookup)));
