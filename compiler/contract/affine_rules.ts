@@ -87,19 +87,42 @@ const uniform =
     const { left, right } = operandsOf(op);
     const [a, b] = [of(left), of(right)];
     if (a === undefined || b === undefined || varies(a.poly) || varies(b.poly)) return undefined;
-    const expr = apply(operator, polyExpr(a.poly), polyExpr(b.poly));
-    const atom: Atom = {
-      kind: "opaque",
-      key: `<${polyKey(a.poly)} ${operator} ${polyKey(b.poly)}>`,
-      expr,
-      value: resultOf(op),
-    };
-    const observed = allObserved(a.observed, b.observed, [
-      { poly: a.poly, type },
-      { poly: b.poly, type },
-    ]);
-    return bounded(polyOfAtom(atom), observed);
+    return bounded(opaque(operator, a, b, resultOf(op)), bothObserved(a, b, type));
   };
+
+function opaque(operator: ContractOperator, a: AffineInt, b: AffineInt, value?: Value): Poly {
+  const atom: Atom = {
+    kind: "opaque",
+    key: `<${polyKey(a.poly)} ${operator} ${polyKey(b.poly)}>`,
+    expr: apply(operator, polyExpr(a.poly), polyExpr(b.poly)),
+    ...(value === undefined ? {} : { value }),
+  };
+  return polyOfAtom(atom);
+}
+
+const bothObserved = (
+  a: AffineInt,
+  b: AffineInt,
+  type: ScalarName,
+): readonly Observation[] | undefined =>
+  allObserved(a.observed, b.observed, [{ poly: a.poly, type }, { poly: b.poly, type }]);
+
+/** `a % b != 0` as a number: `cdiv(a, b) - a / b`. So `a / b + (a % b != 0)` is `cdiv(a, b)`. */
+function hasRemainder(
+  { left, right }: { readonly left: Value; readonly right: Value },
+  of: (value: Value) => AffineInt | undefined,
+): AffineInt | undefined {
+  const rem = madeBy(left, "rem");
+  const type = left.type.element;
+  if (rem === undefined || irConstant(right) !== 0n || isPointer(type)) return undefined;
+  const dividend = operandsOf(rem);
+  const [a, b] = [of(dividend.left), of(dividend.right)];
+  if (a === undefined || b === undefined || varies(a.poly) || varies(b.poly)) return undefined;
+  return bounded(
+    subPoly(opaque("cdiv", a, b), opaque("/", a, b)),
+    bothObserved(a, b, type),
+  );
+}
 
 export const INT_RULES: { readonly [N in TileOp]?: IntRule<N> } = {
   constant: (op) => bounded(polyOf(BigInt(op.attrs.value)), []),
@@ -134,6 +157,8 @@ export const INT_RULES: { readonly [N in TileOp]?: IntRule<N> } = {
   convert: (op, type, of) => {
     const operand = operandsOf(op).value;
     const from = operand.type.element;
+    const compared = madeBy(operand, "ne");
+    if (compared !== undefined) return hasRemainder(operandsOf(compared), of);
     const value = of(operand);
     if (value === undefined || isPointer(from)) return undefined;
     const widens = SCALARS[from].bits < SCALARS[type].bits;

@@ -24,7 +24,17 @@ import {
 /** Integer coefficients of pids, lanes and iterations: sorted by key, without a common divisor, the first positive. */
 export interface Form {
   readonly key: string;
-  readonly parts: readonly { readonly atom: Atom; readonly coefficient: bigint }[];
+  readonly parts: readonly Part[];
+}
+
+/**
+ * An atom times its coefficient; of an iteration of a loop that strides by what the launch decides also times these atoms:
+ * `first += 64 * parts` makes `64*(iteration.0*parts)`.
+ */
+interface Part {
+  readonly atom: Atom;
+  readonly coefficient: bigint;
+  readonly stride?: readonly Atom[];
 }
 
 /** A bound on a form: `form <= limit / divisor` (an upper one) or `form >= limit / divisor`. */
@@ -85,18 +95,17 @@ const gcd = (a: bigint, b: bigint): bigint => b === 0n ? (a < 0n ? -a : a) : gcd
 
 /** The form of a set of integer coefficients, and the factor that was taken out. */
 function makeForm(
-  parts: readonly { readonly atom: Atom; readonly coefficient: bigint }[],
+  parts: readonly Part[],
 ): { form: Form; factor: bigint } | undefined {
   const sorted = [...parts].sort((a, b) => a.atom.key < b.atom.key ? -1 : 1);
   const [first] = sorted;
   if (first === undefined) return undefined;
   const divisor = sorted.reduce((all, part) => gcd(all, part.coefficient), 0n);
   const factor = first.coefficient < 0n ? -divisor : divisor;
-  const scaled = sorted.map(({ atom, coefficient }) => ({
-    atom,
-    coefficient: coefficient / factor,
-  }));
-  const key = scaled.map(({ atom, coefficient }) => `${coefficient}*${atom.key}`).join("+");
+  const scaled = sorted.map((part) => ({ ...part, coefficient: part.coefficient / factor }));
+  const key = scaled.map(({ atom, coefficient, stride = [] }) =>
+    `${coefficient}*${[atom, ...stride].map(({ key }) => key).join("*")}`
+  ).join("+");
   return { form: { key, parts: scaled }, factor };
 }
 
@@ -105,19 +114,24 @@ export function boundsOf(constraints: readonly Constraint[]): readonly Bound[] {
   return constraints.flatMap((constraint) => {
     const split = splitByVariable(constraint.poly);
     if (split === undefined) return [];
-    const parts: { atom: Atom; coefficient: bigint }[] = [];
-    for (const { atom, coefficient } of split.coefficients.values()) {
-      const value = constantOf(coefficient);
-      if (value === undefined) return [];
-      parts.push({ atom, coefficient: value });
-    }
-    const made = makeForm(parts);
+    const parts = [...split.coefficients.values()].map(partOf);
+    const known = parts.filter((part) => part !== undefined);
+    if (known.length < parts.length) return [];
+    const made = makeForm(known);
     if (made === undefined) return [];
     const { form, factor } = made; // factor * form + rest <= 0
     const upper = factor > 0n;
     const limit = upper ? scalePoly(split.rest, -1n) : split.rest;
     return [{ form, upper, limit, divisor: upper ? factor : -factor, constraint }];
   });
+}
+
+function partOf({ atom, coefficient }: Variable): Part | undefined {
+  const value = constantOf(coefficient);
+  if (value !== undefined) return { atom, coefficient: value };
+  const [only, ...others] = coefficient.values();
+  if (atom.kind !== "iteration" || only === undefined || others.length > 0) return undefined;
+  return { atom, coefficient: only.coefficient, stride: only.atoms };
 }
 
 /** Takes an offset apart; groups follow the masks' forms first, then each program id with its lanes. */
@@ -152,7 +166,7 @@ function commonCoefficient(form: Form, left: ReadonlyMap<string, Variable>): Pol
   let common: Poly | undefined;
   for (const part of form.parts) {
     const variable = left.get(part.atom.key);
-    const quotient = variable && divide(variable.coefficient, part.coefficient);
+    const quotient = variable && divide(variable.coefficient, part);
     if (quotient === undefined) return undefined;
     if (common !== undefined && subPoly(common, quotient).size > 0) return undefined;
     common = quotient;
@@ -160,11 +174,20 @@ function commonCoefficient(form: Form, left: ReadonlyMap<string, Variable>): Pol
   return common;
 }
 
-function divide(poly: Poly, by: bigint): Poly | undefined {
-  if ([...poly.values()].some((term) => term.coefficient % by !== 0n)) return undefined;
-  return new Map(
-    [...poly].map(([key, term]) => [key, { ...term, coefficient: term.coefficient / by }]),
-  );
+function divide(poly: Poly, { coefficient: by, stride = [] }: Part): Poly | undefined {
+  const terms: [string, Term][] = [];
+  for (const { coefficient, atoms } of poly.values()) {
+    const left = [...atoms];
+    for (const { key } of stride) {
+      const at = left.findIndex((atom) => atom.key === key);
+      if (at < 0) return undefined;
+      left.splice(at, 1);
+    }
+    if (coefficient % by !== 0n) return undefined;
+    const key = left.map((atom) => atom.key).join("*");
+    terms.push([key, { coefficient: coefficient / by, atoms: left }]);
+  }
+  return new Map(terms);
 }
 
 /** A program id with the lane that moves along the same stride: `64*pid.0 + lane.0`. */

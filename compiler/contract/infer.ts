@@ -2,8 +2,8 @@
  * Contract inference: what a kernel's code says about its launch. Reads the tile IR after the generic
  * passes, before layouts. It claims only what the code shows:
  *
- * - grid: an axis whose program id is scaled by a tile size and bounded in the masks of stores
- *   (`pid * TM + range < M` gives `cdiv(M, TM)`); unmasked kernels say nothing;
+ * - grid: an axis whose program id is scaled by a tile size and bounded in the masks of stores and
+ *   atomics, or else of loads (`pid * TM + range < M` gives `cdiv(M, TM)`); unmasked kernels say nothing;
  * - access: whether a pointer parameter is read, written or both;
  * - tensors (`tensors.ts`), ranges and the requirements that make them true (`ranges.ts`);
  * - in place: which results may take the memory of arguments (`in_place.ts`).
@@ -11,6 +11,7 @@
 import { must } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
 import type { Func, Op } from "../ir/func.ts";
+import { rowOf } from "../ir/table.ts";
 import { walkOps } from "../ir/walk.ts";
 import { type Accesses, collectAccesses, type MemoryAccess } from "./accesses.ts";
 import { constant } from "./expr.ts";
@@ -26,6 +27,8 @@ import type { AccessRange, ContractExpr, Requirement } from "./types.ts";
 export interface Shown {
   readonly expr: ContractExpr;
   readonly span: Span;
+  /** Only loads show it: a grid may well be another one. */
+  readonly byLoads?: boolean;
 }
 
 export interface Bounds {
@@ -89,25 +92,32 @@ function inferGrid(func: Func, accesses: readonly MemoryAccess[]): readonly (Sho
     if (op.name === "program_id" && !used.has(op.attrs.axis)) used.set(op.attrs.axis, op);
     if (op.name === "num_programs") adapted.add(op.attrs.axis);
   });
-  const stores = accesses.filter((access) => access.op.name === "store");
   return Array.from({ length: Math.max(-1, ...used.keys()) + 1 }, (_, axis) => {
     if (adapted.has(axis)) return undefined;
-    if (used.has(axis)) return gridAxis(axis, stores);
+    if (used.has(axis)) return gridAxis(axis, accesses);
     return { expr: constant(1), span: must([...used.values()][0], "a program id").span };
   });
 }
 
-/** The extent that all masks on this axis agree on. */
-function gridAxis(axis: number, stores: readonly MemoryAccess[]): Shown | undefined {
-  let found: Shown | undefined;
-  for (const store of stores) {
-    for (const bound of store.bounds) {
-      const tiling = tilingOf(bound.form, store.shape);
-      if (tiling?.axis !== axis || !bound.upper) continue;
-      const expr = programsFor(bound, tiling.tile);
-      if (found !== undefined && !sameExpr(found.expr, expr)) return undefined;
-      found ??= { expr, span: bound.constraint.op.span };
-    }
-  }
-  return found;
+/** The extent that the masks of writes agree on; that of loads, where no write has a mask on this axis. */
+function gridAxis(axis: number, accesses: readonly MemoryAccess[]): Shown | undefined {
+  const bounds = accesses.flatMap((access) => {
+    const isLoad = rowOf(access.op).effect === "read";
+    return boundsOn(axis, access).map((shown) => isLoad ? { ...shown, byLoads: true } : shown);
+  });
+  const writes = bounds.filter(({ byLoads }) => !byLoads);
+  const [first, ...others] = writes.length > 0 ? writes : bounds;
+  return first !== undefined && others.every(({ expr }) => sameExpr(first.expr, expr))
+    ? first
+    : undefined;
+}
+
+/** The extents that the mask of an access shows on an axis. */
+function boundsOn(axis: number, { bounds, shape }: MemoryAccess): readonly Shown[] {
+  return bounds.flatMap((bound) => {
+    const tiling = tilingOf(bound.form, shape);
+    return tiling?.axis === axis && bound.upper
+      ? [{ expr: programsFor(bound, tiling.tile), span: bound.constraint.op.span }]
+      : [];
+  });
 }

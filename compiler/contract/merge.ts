@@ -11,6 +11,7 @@ import {
   type DeclaredTensor,
   promisedMultiple,
 } from "./declared.ts";
+import type { GridExtents } from "./interval.ts";
 import type { ProvenWrap } from "./ranges.ts";
 import type { ScalarName } from "../support/scalar.ts";
 import { gridHint } from "./grid_hint.ts";
@@ -35,12 +36,12 @@ export function mergeContract(
   reporter: Reporter,
 ): KernelContract {
   const grid = mergeGrid(declared.grids, inferred, reporter);
+  const programs: GridExtents = (axis) =>
+    grid.extents?.[axis] ?? (grid.extents === null ? undefined : constant(1));
   const tensors = kernel.params.flatMap((param) =>
-    mergeTensor(param, declared.tensors, inferred, reporter) ?? []
+    mergeTensor(param, declared.tensors, inferred, programs, reporter) ?? []
   );
-  const bounds = inferred.bounds((axis) =>
-    grid.extents?.[axis] ?? (grid.extents === null ? undefined : constant(1))
-  );
+  const bounds = inferred.bounds(programs);
   reportWraps(bounds.wraps, reporter);
   const needed = neededParams(kernel, grid, inferred);
   const params = kernel.params.map((param) => contractParam(param, declared, inferred, needed));
@@ -148,7 +149,7 @@ function mergeGrid(
   }
   inferred.grid.forEach((shown, axis) => {
     const extent = extentAt(first, axis);
-    if (shown === undefined || sameExpr(shown.expr, extent)) return;
+    if (shown === undefined || shown.byLoads || sameExpr(shown.expr, extent)) return;
     reporter.error(
       "E9002",
       first.span,
@@ -173,11 +174,12 @@ function mergeTensor(
   param: KernelParam,
   declared: readonly DeclaredTensor[],
   inferred: Inferred,
+  programs: GridExtents,
   reporter: Reporter,
 ): TensorContract | undefined {
   const [stated, ...others] = declared.filter((tensor) => tensor.param.name === param.name);
   const shown = inferred.tensors.find((tensor) => tensor.param === param.name);
-  if (stated === undefined) return shown && inferredContract(shown);
+  if (stated === undefined) return shown && inferredContract(shown, programs);
   for (const other of others) compareStated(stated, other, reporter);
   compareAccess(stated, inferred, reporter);
   if (shown !== undefined) compareShown(stated, shown, reporter);
@@ -192,8 +194,13 @@ function mergeTensor(
 }
 
 /** Only a tensor whose extents are all known describes anything. */
-function inferredContract({ param, axes }: InferredTensor): TensorContract | undefined {
-  const extents = axes.flatMap(({ extent }) => extent === undefined ? [] : [extent]);
+function inferredContract(
+  { param, axes }: InferredTensor,
+  programs: GridExtents,
+): TensorContract | undefined {
+  const extents = axes.flatMap(({ extent, program }) =>
+    extent ?? (program === undefined ? [] : programs(program) ?? [])
+  );
   if (extents.length < axes.length) return undefined;
   return { param, extents, strides: axes.map(({ stride }) => stride), origin: "inferred" };
 }

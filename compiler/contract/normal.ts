@@ -97,7 +97,10 @@ function opaque(key: string, expr: ContractExpr): Poly {
   return polyOfAtom(atom);
 }
 
-/** Moves multiples of a constant divisor out of the quotient: `(4 * M + 5) / 4` is `M + 1 + 1 / 4`. */
+/**
+ * Moves multiples of a constant divisor out of the quotient: `(4 * M + 5) / 4` is `M + 1 + 1 / 4`. A quotient of a quotient is one:
+ * `(M / 4 + 1) / 8` is `(M + 4) / 32`.
+ */
 function floorDivision(dividend: Poly, divisor: Poly, expr: Operation): Poly {
   const by = constantOf(divisor);
   if (by === undefined || by <= 0n) {
@@ -111,7 +114,25 @@ function floorDivision(dividend: Poly, divisor: Poly, expr: Operation): Poly {
     rest = addPoly(rest, single(term, remainder));
   }
   if (constantOf(rest) !== undefined) return whole; // 0 <= rest < divisor
-  return addPoly(whole, opaque(`${polyKey(rest)} / ${by}`, expr));
+  const inner = quotientIn(rest);
+  const outer = inner && floorDivision(inner.dividend, polyOf(inner.divisor * by), expr);
+  return addPoly(whole, outer ?? quotientOf(rest, by, expr));
+}
+
+function quotientOf(dividend: Poly, divisor: bigint, expr: ContractExpr): Poly {
+  const key = `<${polyKey(dividend)} / ${divisor}>`;
+  return polyOfAtom({ kind: "opaque", key, expr, quotient: { dividend, divisor } });
+}
+
+/** The quotient of which all that varies in a polynomial is one, with what is added to it drawn in. */
+function quotientIn(poly: Poly): Extract<Atom, { kind: "opaque" }>["quotient"] {
+  const [term, ...others] = [...poly.values()].filter(({ atoms }) => atoms.length > 0);
+  const [atom, ...factors] = term?.atoms ?? [];
+  if (atom?.kind !== "opaque" || atom.quotient === undefined) return undefined;
+  if (term?.coefficient !== 1n || factors.length > 0 || others.length > 0) return undefined;
+  const added = poly.get("")?.coefficient ?? 0n;
+  const { dividend, divisor } = atom.quotient;
+  return { dividend: addPoly(dividend, polyOf(added * divisor)), divisor };
 }
 
 function single(term: Term, coefficient: bigint): Poly {

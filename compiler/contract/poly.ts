@@ -27,6 +27,8 @@ export type Atom =
     readonly expr: ContractExpr;
     /** In a function, a value that is it. */
     readonly value?: Value;
+    /** In a normal form, what it divides and by what. */
+    readonly quotient?: { readonly dividend: Poly; readonly divisor: bigint };
   }
   /** A scalar of the program that does not come apart. */
   | { readonly kind: "scalar"; readonly key: string; readonly value: Value }

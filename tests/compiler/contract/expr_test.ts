@@ -139,6 +139,8 @@ Deno.test("sameExpr() sees through the spellings of one value", () => {
     ["(M + 63) / 64", "cdiv(M, TM)"],
     ["cdiv(M, N)", "(M + N - 1) / N"],
     ["cdiv(M + 64, 64)", "cdiv(M, 64) + 1"],
+    ["cdiv(cdiv(M, 4), 8)", "cdiv(M, 32)"],
+    ["(M / 4 + 1) / 8", "(M + 4) / 32"],
     ["M * (N + 1)", "N * M + M"],
     ["2 * M / 2", "M"],
     ["M % 8", "M - M / 8 * 8"],
@@ -154,6 +156,8 @@ Deno.test("sameExpr() sees through the spellings of one value", () => {
     ["cdiv(M, TM)", "cdiv(N, TM)"],
     ["cdiv(M, TM)", "M / TM"],
     ["cdiv(M, TM)", "cdiv(M, 32)"],
+    ["cdiv(cdiv(M, 4), 8)", "cdiv(M, 16)"],
+    ["(2 * (M / 4)) / 8", "M / 16"],
     ["min(M, N)", "max(M, N)"],
     ["M < N", "M <= N"],
   ];

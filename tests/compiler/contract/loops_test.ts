@@ -1,30 +1,6 @@
 /** Contracts of kernels that go over tensors in loops. */
-import { must } from "../../../compiler/support/bug.ts";
-import { printExpr } from "../../../compiler/contract/expr.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { compileFile } from "../../support/compile.ts";
-
-interface Shown {
-  readonly grid: readonly string[] | null;
-  readonly tensors: readonly string[];
-}
-
-function contractOf(parameters: string, body: string): Shown {
-  const text = `__global__ void k(${parameters}) {\n${body}\n}`;
-  const { kernels: [kernel], diagnostics } = compileFile({ name: "k.tc", text }, {
-    targets: ["sm_80"],
-  });
-  assertEquals(diagnostics.filter(({ severity }) => severity === "error"), []);
-  const { grid, tensors } = must(kernel?.instances[0], "an instance").contract;
-  const list = (exprs: readonly Parameters<typeof printExpr>[0][]): string =>
-    exprs.map((expr) => printExpr(expr)).join(", ");
-  return {
-    grid: grid && grid.map((expr) => printExpr(expr)),
-    tensors: tensors.map(({ param, extents, strides }) =>
-      `${param}[${list(extents)}] strides [${list(strides)}]`
-    ),
-  };
-}
+import { contractOf, type Shown } from "./support/contract_of.ts";
 
 const MATRIX = "float *X, float *Y, int M, int N, int ldx, int ldy";
 const ROWS = `int row[4] = get_program_id(0) * 4 + 0 ... 4;
@@ -56,13 +32,34 @@ Deno.test("a loop over tiles of rows shows grid, extents and strides, whichever 
   for (const loop of loops) assertEquals(contractOf(MATRIX, `${ROWS}\n${loop}`), WHOLE, loop);
 });
 
-Deno.test("a loop that starts at a program's tile and strides over the others shows no tensor", () => {
+Deno.test("a loop that starts at a program's tile and strides over the others shows tensors, but no grid", () => {
   const body = `int part = get_program_id(0);
   for (int first = part * 64; first < N; first += P * 64) {
     int r[64] = first + 0 ... 64;
     *?(r < N) (Y + r) = *?(r < N) (X + r);
   }`;
-  assertEquals(contractOf("float *X, float *Y, int N, int P", body), { grid: null, tensors: [] });
+  assertEquals(contractOf("float *X, float *Y, int N, int P", body), {
+    grid: null,
+    tensors: ["X[N] strides [1]", "Y[N] strides [1]"],
+  });
+});
+
+Deno.test("a loop that strides over rows by an argument shows their distance", () => {
+  const body = `int r[64] = 0 ... 64;
+  for (int row = get_program_id(0); row < M; row += P)
+    *?(r < N && row < M) (Y + (long)row * ldy + r) = *?(r < N && row < M) (X + (long)row * ldx + r);`;
+  assertEquals(contractOf(`${MATRIX}, int P`, body), { grid: null, tensors: WHOLE.tensors });
+});
+
+Deno.test("a loop that starts at the second tile continues the tensor that the first one shows", () => {
+  const rest = (mask: string): string =>
+    `int r[64] = 0 ... 64;
+  float sum[64] = *?(r < N) (X + r);
+  for (int k = 64; k < N; k += 64) sum += *?(${mask}) (X + k + r);
+  *(Y + get_program_id(0) * 64 + r) = sum;`;
+  const parameters = "float *X, float *Y, int N";
+  assertEquals(contractOf(parameters, rest("r < N - k")).tensors, ["X[N] strides [1]"]);
+  assertEquals(contractOf(parameters, rest("r < N + 1 - k")).tensors, []);
 });
 
 Deno.test("a loop whose index no mask bounds shows no tensor", () => {

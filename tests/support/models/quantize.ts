@@ -1,10 +1,6 @@
 /** Rows and blocks as 8-bit numbers with scales, and back. */
-import {
-  dequantizeBlocks,
-  dequantizeRows,
-  quantizeBlocks,
-  quantizeRows,
-} from "../../../generated/quantize.ts";
+import { dequantizeRows, quantizeRows } from "../../../generated/quantize.ts";
+import { dequantizeBlocks, quantizeBlocks } from "../../../generated/quantize_blocks.ts";
 import type { Device, Tensor } from "../../../ffi/mod.ts";
 import { assert, assertEquals } from "../assert.ts";
 import { assertRounded } from "../bounds.ts";

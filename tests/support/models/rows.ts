@@ -81,7 +81,7 @@ export function checkSortRows(device: Device, dtype: ModelFloat, [rows, columns]
   }
 }
 
-/** topk() and argmaxRows(). */
+/** topk() and argmaxRows(); of several rows the last one has nothing above what is read beyond rows. */
 export function checkTopk(
   device: Device,
   dtype: ModelFloat,
@@ -89,6 +89,7 @@ export function checkTopk(
   count: number,
 ): void {
   const values = specialNumbers(dtype, rows * columns);
+  if (rows > 1) values.fill(-Infinity, (rows - 1) * columns);
   using x = matrixOf(device, dtype, values, [rows, columns], 1);
   const orders = rowsOf(values, columns).map((row) => orderOf(row, true));
   using y = device.empty(dtype, [rows, count]);

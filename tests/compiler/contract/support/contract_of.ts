@@ -1,0 +1,28 @@
+/** Grid and tensors of a kernel's contract, as text. */
+import { must } from "../../../../compiler/support/bug.ts";
+import { printExpr } from "../../../../compiler/contract/expr.ts";
+import { assertEquals } from "../../../support/assert.ts";
+import { compileFile } from "../../../support/compile.ts";
+
+export interface Shown {
+  readonly grid: readonly string[] | null;
+  readonly tensors: readonly string[];
+}
+
+/** The contract of a kernel of these parameters and this body; `pragmas` are lines above it. */
+export function contractOf(parameters: string, body: string, pragmas = ""): Shown {
+  const text = `${pragmas}\n__global__ void k(${parameters}) {\n${body}\n}`;
+  const { kernels: [kernel], diagnostics } = compileFile({ name: "k.tc", text }, {
+    targets: ["sm_80"],
+  });
+  assertEquals(diagnostics.filter(({ severity }) => severity === "error"), []);
+  const { grid, tensors } = must(kernel?.instances[0], "an instance").contract;
+  const list = (exprs: readonly Parameters<typeof printExpr>[0][]): string =>
+    exprs.map((expr) => printExpr(expr)).join(", ");
+  return {
+    grid: grid && grid.map((expr) => printExpr(expr)),
+    tensors: tensors.map(({ param, extents, strides }) =>
+      `${param}[${list(extents)}] strides [${list(strides)}]`
+    ),
+  };
+}
