@@ -218,6 +218,16 @@ export const EXPRESSIONS = {
     "bool b = 0 <= n < 8;",
     "bool b = 0 <= n && n < 8;",
   ),
+  W5028: inside(
+    "The quotient of two integers is an integer: `1 / 2` is 0, also where it becomes a float afterwards. Make one of them a float. A cast of the quotient, as in `(float) (1 / 2)`, says that it is meant.",
+    "float x = 1 / 2;",
+    "float x = 1.0 / 2;",
+  ),
+  W5029: inside(
+    "An unsigned number is never below 0, so a loop that counts down does not end by `u >= 0`. It is reported where it holds for all variants of a kernel.",
+    "bool b = u < 0;",
+    "bool b = (int) u < 0;",
+  ),
   W5102: inside(
     "Ranges bind tighter than `*` and `/`: `0 ... 32 / 2` halves each of 32 numbers. Parentheses make the intent explicit.",
     "int r[32] = 0 ... 32 / 2;",

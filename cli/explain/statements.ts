@@ -33,6 +33,11 @@ export const STATEMENTS = {
     "for (;;) n = n + 1;",
     "for (;;) {\n  n = n + 1;\n  if (n > 9) break;\n}",
   ),
+  W6007: inside(
+    "`=` assigns, and the condition is what was assigned. Write `==` to compare. A second pair of parentheses says that the assignment is meant.",
+    "int a = 1;\nif (a = n) *I = a;",
+    "int a = 1;\nif (a == n) *I = a;",
+  ),
   W6021: inside(
     "The inner variable shadows the outer one. This warning is off by default.",
     "int a = 1;\nif (n) { int a = 2; *I = a; }\n*I = a;",

@@ -71,6 +71,8 @@ export class Context {
   readonly weak: WeakMap<TypedExpr, WeakLiteral>;
   /** Literals that are `double` only by C's rule, for W2015. */
   readonly implicitDoubles: WeakMap<TypedExpr, string>;
+  /** Quotients of integer constants that dropped a fraction, as text, for W5028. */
+  readonly quotients: WeakMap<TypedExpr, string>;
   readonly calls: HelperCall[] = [];
   /** Instances of helpers, by the values of the constants. */
   readonly instances = new Map<HelperEntry, Map<string, HelperInstance>>();
@@ -100,6 +102,7 @@ export class Context {
     const file = around?.cx;
     this.weak = file?.weak ?? new WeakMap();
     this.implicitDoubles = file?.implicitDoubles ?? new WeakMap();
+    this.quotients = file?.quotients ?? new WeakMap();
     this.undeclared = new Set(file?.undeclared);
     this.laterFunctions = file?.laterFunctions ?? new Map();
     this.file = file?.file ?? new Scope();

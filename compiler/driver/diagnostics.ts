@@ -58,7 +58,7 @@ export class DiagnosticCollector {
       ...new Map([...this.#instances.values()].map((labels) => [[...labels].join("\n"), labels]))
         .values(),
     ];
-    const graded = [...this.#found.values()].map((entry) => withInstance(entry, kernels))
+    const graded = [...this.#found.values()].flatMap((entry) => withInstance(entry, kernels))
       .filter(({ code, severity }) => severity === "error" || isWanted(code, options))
       .map((diagnostic): Diagnostic =>
         options.warningsAsErrors === true ? { ...diagnostic, severity: "error" } : diagnostic
@@ -69,23 +69,27 @@ export class DiagnosticCollector {
   }
 }
 
+/** Code for several types may ask what only some of them leave open: these are no mistake unless all instances have it. */
+const OF_ALL_INSTANCES: ReadonlySet<Diagnostic["code"]> = new Set<Diagnostic["code"]>(["W5029"]);
+
 /** Nothing to add when all instances of a kernel have it. */
 function withInstance(
   { diagnostic, instances }: Collected,
   kernels: readonly ReadonlySet<string>[],
-): Diagnostic {
-  if (instances.size === 0) return diagnostic;
+): readonly Diagnostic[] {
+  if (instances.size === 0) return [diagnostic];
   const partial = kernels.find((labels) => {
     const count = [...labels].filter((label) => instances.has(label)).length;
     return count > 0 && count < labels.size;
   });
-  if (partial === undefined) return diagnostic;
+  if (partial === undefined) return [diagnostic];
+  if (OF_ALL_INSTANCES.has(diagnostic.code)) return [];
   const [first, ...others] = [...partial].filter((label) => instances.has(label));
   const more = others.length === 0 ? "" : ` and ${others.length} more`;
-  return {
+  return [{
     ...diagnostic,
     notes: [...diagnostic.notes, { message: `in the instance ${first}${more}` }],
-  };
+  }];
 }
 
 function isWanted(code: Diagnostic["code"], { suppress = [], enable = [] }: Grading): boolean {

@@ -295,6 +295,16 @@ __global__ void k(float *X) { *(X + 0 ... TM) = 0; }`);
   assertEquals(partial.diagnostics[0]?.notes.at(-1)?.message, "in the instance TM=48");
 });
 
+Deno.test("compileFile() warns of unsigned numbers below 0 unless some variants have signed ones", () => {
+  const clamp = (types: string): readonly string[] =>
+    codes(
+      compile(`#pragma tri variants TYPE in {${types}}
+__global__ void clamp(TYPE *X) { *X = *X < 0 ? 0 : *X; }`).diagnostics,
+    );
+  assertEquals(clamp("unsigned, int"), []);
+  assertEquals(clamp("unsigned, uint8"), ["W5029"]);
+});
+
 Deno.test("compileFile() lets a later override replace an earlier one and pragmas, contracts excepted", () => {
   const overrides = [
     { text: "num_warps=2", origin: "<deno.json>" },

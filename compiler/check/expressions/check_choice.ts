@@ -7,6 +7,7 @@ import { changesSomething } from "../analysis/effects.ts";
 import { applyMask, mayLoad } from "../analysis/masks.ts";
 import { broadcastAll, type OperationSpans, unifyPointers } from "./check_operators.ts";
 import { checkValue } from "./check_expr.ts";
+import { reportAssigned } from "./mistakes.ts";
 import {
   binary,
   broadcast,
@@ -23,6 +24,7 @@ export function checkConditional(
   cx: Context,
   expr: Extract<ast.Expr, { kind: "conditional" }>,
 ): Value | undefined {
+  reportAssigned(cx, expr.condition);
   const condition = checkValue(cx, expr.condition);
   const at: OperationSpans = { span: expr.span, operatorSpan: expr.span };
   if (expr.then === undefined) {

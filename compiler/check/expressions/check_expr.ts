@@ -19,6 +19,7 @@ import { applyBinary, applyUnary } from "./check_operators.ts";
 import { checkAddress, checkLoad } from "./check_lvalue.ts";
 import { checkMatmul, checkRange, checkSubscript, checkTranspose } from "./check_tile.ts";
 import { reducedText } from "./conversion_hints.ts";
+import { reportAssigned, reportChain } from "./mistakes.ts";
 import { toBool } from "./convert.ts";
 import { declarationNote } from "../analysis/origin.ts";
 import { constant, intConstant, isValue, reshape, type Value } from "../tree/nodes.ts";
@@ -122,6 +123,7 @@ function reportVoid(cx: Context, expr: ast.Expr): undefined {
 
 /** A condition of a statement: a scalar, or a tile of one element, tested `!= 0` (E6002). */
 export function checkCondition(cx: Context, expr: ast.Expr): Value | undefined {
+  reportAssigned(cx, expr);
   const value = checkValue(cx, expr);
   if (value === undefined) return undefined;
   const test = toBool(value);
@@ -303,18 +305,4 @@ function checkBinary(cx: Context, expr: Of<"binary">): Value | undefined {
   if (operator === "@") return checkMatmul(cx, lhs, rhs, expr);
   reportChain(cx, expr);
   return applyBinary(cx, operator, lhs, rhs, expr);
-}
-
-/** Comparisons that one would write in a row. */
-const CHAINED: readonly (readonly ast.BinaryOperator[])[] = [["<", "<=", ">", ">="], ["==", "!="]];
-
-/** `0 <= i < n` of mathematics and Python compares 0 or 1 with n. */
-function reportChain(cx: Context, { operator, operatorSpan, lhs }: Of<"binary">): void {
-  if (lhs.kind !== "binary") return;
-  const first = lhs.operator;
-  if (!CHAINED.some((row) => row.includes(operator) && row.includes(first))) return;
-  const message = `\`${operator}\` compares what \`${first}\` gives, which is false or true`;
-  cx.reporter.warn("W5027", operatorSpan, message, {
-    hint: "join two comparisons by `&&`, as in `a < b && b < c`; if this is meant, put parentheses",
-  });
 }

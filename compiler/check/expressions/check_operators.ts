@@ -32,6 +32,7 @@ import {
   unary,
   type Value,
 } from "../tree/nodes.ts";
+import { noteQuotient, reportSign } from "./mistakes.ts";
 import { elementOf, samePointee, scalarType, type ShapeOf, shapeOf } from "../tree/value_types.ts";
 
 /** Operators of {@linkcode applyBinary}: all that evaluate both operands element by element. */
@@ -107,7 +108,9 @@ function arithmetic(
   const operands = broadcastAll(cx, unify(cx, [lhs, rhs]), at, text);
   const [a, b] = operands ?? [];
   if (a === undefined || b === undefined) return undefined;
-  return binary(row.operator, a, b, at.span, cx.foldReporter(at.span));
+  const result = binary(row.operator, a, b, at.span, cx.foldReporter(at.span));
+  if (row.operator === "div") noteQuotient(cx, result, a, b);
+  return result;
 }
 
 function integral(
@@ -248,6 +251,7 @@ function compareNumbers(
   rhs: Value,
   at: OperationSpans,
 ): readonly Value[] {
+  reportSign(cx, text, [lhs, rhs], at.operatorSpan);
   const common = commonOf(cx, [lhs, rhs]);
   if (common !== undefined && SCALARS[common].class === "int" && !SCALARS[common].signed) {
     const signed = [lhs, rhs].find((value) => {

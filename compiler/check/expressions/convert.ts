@@ -26,6 +26,7 @@ import {
   reshape,
   type Value,
 } from "../tree/nodes.ts";
+import { reportQuotient } from "./mistakes.ts";
 import { elementOf, samePointee, scalarType, shapeOf, withElement } from "../tree/value_types.ts";
 
 type TypeClass = "bool" | "integer" | "float" | "pointer";
@@ -111,9 +112,9 @@ export function commonName(a: ScalarName, b: ScalarName): ScalarName {
 /** Element conversion by value; a weak literal is rounded from its own text. */
 export function convertElement(cx: Context, value: Value, element: ElementType): Value {
   const weak = cx.weak.get(value);
-  if (weak === undefined || element.kind === "pointer" || !isFloatName(element.name)) {
-    return convert(value, element);
-  }
+  if (element.kind === "pointer" || !isFloatName(element.name)) return convert(value, element);
+  reportQuotient(cx, value);
+  if (weak === undefined) return convert(value, element);
   const magnitude = roundDecimal(weak.text, element.name);
   if (magnitude === Infinity && cx.unevaluated === 0) {
     const message = `\`${weak.text}\` is too large for ${spellType(element)}`;
@@ -257,6 +258,7 @@ export function castElement(
   const from = elementOf(value.type);
   switch (CAST[classOf(from)][classOf(to)]) {
     case "value":
+      cx.quotients.delete(value); // the cast says that it is meant
       return respan(convertElement(cx, value, to), span);
     case "test":
       return convert(value, to, span);
