@@ -20,8 +20,8 @@
 import { branchOf, loopOf } from "../ir/flow.ts";
 import { type Func, type Op, type OpOf, type Region, setAttrs } from "../ir/func.ts";
 import type { ExchangeOp } from "../ir/ops.ts";
-import { operandsOf, regionsOf } from "../ir/op.ts";
-import { bodyOfProgram, partitionsOf } from "../ir/program_loop.ts";
+import { operandsOf, regionsOf, resultOf } from "../ir/op.ts";
+import { bodyOfProgram, partitionsOf, persistenceOf } from "../ir/program_loop.ts";
 import { isRotated } from "../ir/rotated_loop.ts";
 import { takesBuffer } from "../ir/table.ts";
 import { walkOps } from "../ir/walk.ts";
@@ -32,7 +32,9 @@ import {
   hasOneBarrier,
   isExchange,
 } from "../layout/exchanges.ts";
+import { layoutOf } from "../layout/tiles.ts";
 import { isBox, swizzleAlignment } from "../layout/warp_group.ts";
+import { sameLayout } from "../linear/linear.ts";
 import type { PlainPass } from "../tile/pass.ts";
 
 /** Distance of buffers: all banks once, so that plans without conflicts stay so. */
@@ -84,9 +86,44 @@ function exchangesOf({ body }: Func): OpOf<ExchangeOp>[] {
   return found;
 }
 
+/** Where exchanges lie beside each other, and what they need. */
+interface PlacesApart {
+  readonly parts: ReadonlyMap<OpOf<"convert_layout">, Part>;
+  readonly bytes: number;
+}
+
+/**
+ * Exchanges beside each other. Where warps wait before each of them anyway, as those of programs to and fro do, exchanges
+ * between the same layouts are at one place: a warp finds its own piece of each there.
+ */
+function placesApart(
+  exchanges: readonly OpOf<"convert_layout">[],
+  mayShare: boolean,
+): PlacesApart {
+  const parts = new Map<OpOf<"convert_layout">, Part>();
+  let bytes = 0;
+  for (const op of exchanges) {
+    const alike = mayShare ? [...parts].find(([other]) => isSameExchange(op, other)) : undefined;
+    const start = alike?.[1].start ?? aligned(bytes);
+    const part = { start, end: start + exchangeBytes(op) };
+    parts.set(op, part);
+    bytes = Math.max(bytes, part.end);
+  }
+  return { parts, bytes };
+}
+
+function isSameExchange(a: OpOf<"convert_layout">, b: OpOf<"convert_layout">): boolean {
+  const [from, to] = [operandsOf(a).value, operandsOf(b).value];
+  return a.attrs.matrices === b.attrs.matrices && from.type.element === to.type.element &&
+    sameLayout(layoutOf(from), layoutOf(to)) &&
+    sameLayout(layoutOf(resultOf(a)), layoutOf(resultOf(b)));
+}
+
 /** Bytes of exchanges that lie beside each other. */
-export const bytesApart = (exchanges: readonly OpOf<"convert_layout">[]): number =>
-  exchanges.reduce((bytes, op) => aligned(bytes) + exchangeBytes(op), 0);
+export const bytesApart = (
+  exchanges: readonly OpOf<"convert_layout">[],
+  mayShare = false,
+): number => placesApart(exchanges, mayShare).bytes;
 
 /** A piece of shared memory. */
 interface Part {
@@ -124,11 +161,9 @@ function planShared(func: Func): SharedPlan {
   const walk = new Walk(buffers.length > 0 && !isExclusive, parts);
   walk.region(func.body, "nothing");
   const apart = isExclusive && parts === undefined ? exchangesApart(func) : [];
-  apart.forEach((op, i) => {
-    const end = bytesApart(apart.slice(0, i + 1));
-    walk.exchanges.set(op, { part: { start: end - exchangeBytes(op), end }, barrier: false });
-  });
-  walk.bytes = Math.max(walk.bytes, bytesApart(apart));
+  const places = placesApart(apart, persistenceOf(func) === "all");
+  for (const [op, part] of places.parts) walk.exchanges.set(op, { part, barrier: false });
+  walk.bytes = Math.max(walk.bytes, places.bytes);
   const partitions = partitionsOf(func);
   const partitionBytes = aligned(walk.bytes);
   walk.bytes = partitions > 1 ? partitions * partitionBytes : walk.bytes;

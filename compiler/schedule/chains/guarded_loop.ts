@@ -14,9 +14,11 @@
  *
  *     while (test) {
  *       wait until the slots of the iteration are full
- *       for each dot: if (condition) { start it; wait for all dots before it }
- *       if (no condition held) wait for all dots
- *       arrive at the slots of the iteration before
+ *       for each dot: if (condition) {
+ *         start it; wait for all dots before it
+ *         if (it is the first of the iteration) arrive at the slots of the iteration before
+ *       }
+ *       if (no condition held) { wait for all dots; arrive at the slots of the iteration before }
  *     }
  *     wait for all dots; in a loop over programs: arrive at the slots of the last iteration
  *
@@ -49,11 +51,18 @@ export function multiplyGuarded(plan: ChainPlan, rings: Rings, start: Position):
   for (const one of plan.dots) dots.await(build, one);
   for (const op of body.ops.slice(0, -1)) {
     build.out.push(op);
-    const one = plan.dots[guarded.findIndex(({ branch }) => branch === op)];
-    if (one !== undefined && op.name === "if") startInBranch(plan, dots, op, one);
+    const index = guarded.findIndex(({ branch }) => branch === op);
+    const one = plan.dots[index];
+    if (one === undefined || op.name !== "if") continue;
+    const before = [first, ...conditionsOf(plan).slice(0, index)];
+    startInBranch(plan, dots, op, one, (inside) => {
+      freeSlots(inside, rings, anyOf(inside, before), behind);
+    });
   }
-  finishBefore(plan, build);
-  freeSlots(build, rings, first, behind);
+  build.unless(anyOf(build, conditionsOf(plan)), (inside) => {
+    inside.effect("wait_dots", [], { pending: 0 });
+    freeSlots(inside, rings, first, behind);
+  });
   const isLater = build.value("constant", [], isFirst.type, { value: 0n });
   yields({ at: nextPosition(build, plan, at), behind: at.slot, isFirst: isLater });
   body.ops = [...build.out, end];
@@ -71,8 +80,14 @@ function freeSlots(build: ScheduleBuilder, rings: Rings, hasNone: Value, slot: V
   });
 }
 
-/** Starts the dot of a branch; those before it are done then. */
-function startInBranch(plan: ChainPlan, dots: ChainDots, branch: OpOf<"if">, one: ChainDot): void {
+/** Starts the dot of a branch; those before it are done then, and `free` may free the slots of the iteration before. */
+function startInBranch(
+  plan: ChainPlan,
+  dots: ChainDots,
+  branch: OpOf<"if">,
+  one: ChainDot,
+  free: (inside: ScheduleBuilder) => void,
+): void {
   const { then, thenEnd } = branchOf(branch);
   const inside = new ScheduleBuilder(plan.func, [], one.dot.span);
   for (const op of then.ops) {
@@ -82,16 +97,16 @@ function startInBranch(plan: ChainPlan, dots: ChainDots, branch: OpOf<"if">, one
     }
     thenEnd.operands = [dots.start(inside, one)];
     inside.effect("wait_dots", [], { pending: 1 });
+    free(inside);
   }
   then.ops = inside.out;
 }
 
-/** The dots of the iteration before are done, also where this one has started none. */
-function finishBefore({ guarded }: ChainPlan, build: ScheduleBuilder): void {
-  const started = guarded.map(({ branch }) => branchOf(branch).condition)
-    .reduce((all, one) => build.value("or", [all, one], one.type));
-  build.unless(started, (inside) => inside.effect("wait_dots", [], { pending: 0 }));
-}
+const conditionsOf = ({ guarded }: ChainPlan): Value[] =>
+  guarded.map(({ branch }) => branchOf(branch).condition);
+
+const anyOf = (build: ScheduleBuilder, conditions: readonly Value[]): Value =>
+  conditions.reduce((all, one) => build.value("or", [all, one], one.type));
 
 /**
  * Lets the loop carry the conditions of its branches, computed an iteration early where they can be. Gives what

@@ -117,8 +117,8 @@ function takeGuarded(func: Func, context: TargetContext): boolean {
   const chain = isFirst ? planChain(func, loop, context) : undefined;
   if (chain === undefined || chain.guarded.length === 0 || !isUnordered(func, loop)) return false;
   if (!isAlone(chain.dots.map(({ dot }) => dot), context)) return false;
-  // Those within warps have memory of their own each.
-  const exchanged = Math.max(exchangedBytes(func, loop), bytesApart(exchangesApart(func)));
+  // Those within warps have memory of their own, that of others between the same layouts.
+  const exchanged = Math.max(exchangedBytes(func, loop), bytesApart(exchangesApart(func), true));
   const apart = aligned(exchanged, SPARE_BYTES) + SPARE_BYTES;
   const bytes = buffersOf(chain).reduce((sum, { slots, slotBytes }) => sum + slots * slotBytes, 0);
   const fits = (slots: number): boolean =>
