@@ -1,7 +1,7 @@
 /**
- * Which rows and columns of blocks a group gets (gathered_blocks.ts): of the block row with the most blocks left, the
- * rows that share most of them, and the columns that most of these rows have. Where several are as good, those come
- * first that have fewer blocks left, so that few remain of which no full group can be made.
+ * Which rows and columns of blocks a group gets (gathered_blocks.ts): a block row, the rows that share most of its blocks,
+ * and the columns that most of these rows have. The fullest groups come first. Where several are as good, those come
+ * first whose rows and columns have fewer blocks left, so that few remain of which no full group can be made.
  */
 
 /** The blocks that no group has yet. */
@@ -51,9 +51,38 @@ function changeBlock(left: BlocksLeft, row: number, column: number, change: 1 | 
 const hasBlock = ({ masks }: BlocksLeft, row: number, column: number): boolean =>
   ((masks[row]?.[Math.floor(column / WORD)] ?? 0) >>> column % WORD & 1) === 1;
 
-/** A group of `high` x `wide` blocks. */
-export function chooseGroup(left: BlocksLeft, high: number, wide: number): BlockGroup {
-  const { rows, levels } = chooseRows(left.masks, left.rows, high, wide);
+/** What is known about the groups of a size. */
+export interface GroupSearch {
+  readonly high: number;
+  readonly wide: number;
+  /** By row, the most blocks that a group of it can have: as many as its last one, since blocks only get fewer. */
+  readonly most: Int32Array;
+}
+
+/** Nothing yet, for groups of `high` x `wide` blocks. */
+export const groupSearch = (left: BlocksLeft, high: number, wide: number): GroupSearch => ({
+  high,
+  wide,
+  most: new Int32Array(left.rows.length).fill(high * wide),
+});
+
+/** The fullest group; of those, one of the row with the fewest blocks left. */
+export function fullestGroup(left: BlocksLeft, { high, wide, most }: GroupSearch): BlockGroup {
+  for (;;) {
+    let seed = 0;
+    most.forEach((count, row) => {
+      const more = count - (most[seed] ?? 0);
+      if (more > 0 || (more === 0 && (left.rows[row] ?? 0) < (left.rows[seed] ?? 0))) seed = row;
+    });
+    const group = groupOfRow(left, seed, high, wide);
+    if (group.count >= (most[seed] ?? 0)) return group;
+    most[seed] = group.count;
+  }
+}
+
+/** The group of a row. */
+function groupOfRow(left: BlocksLeft, seed: number, high: number, wide: number): BlockGroup {
+  const { rows, levels } = chooseRows(left, seed, high, wide);
   const columns = chooseColumns(levels, left.columns, wide);
   let count = 0;
   for (const row of rows) {
@@ -68,17 +97,13 @@ interface Chosen {
   readonly levels: readonly Uint32Array[];
 }
 
-/** The row with the most blocks left, and those that add the most blocks in `wide` columns. */
+/** A row, and those that add the most blocks in `wide` columns. */
 function chooseRows(
-  masks: readonly Uint32Array[],
-  left: Int32Array,
+  { masks, rows: left }: BlocksLeft,
+  seed: number,
   high: number,
   wide: number,
 ): Chosen {
-  let seed = 0;
-  left.forEach((count, row) => {
-    if (count > (left[seed] ?? 0)) seed = row;
-  });
   const others = candidates(left, seed);
   const rows = [seed];
   const levels: Uint32Array[] = [Uint32Array.from(masks[seed] ?? [])];

@@ -10,7 +10,9 @@ import {
   type BlockGroup,
   type BlocksLeft,
   blocksLeft,
-  chooseGroup,
+  fullestGroup,
+  type GroupSearch,
+  groupSearch,
   removeBlock,
 } from "./block_groups.ts";
 
@@ -65,9 +67,11 @@ export function gatheredBlockTables(
     numbers.set(row * blockColumns + column, block);
     addBlock(left, Math.floor(row / run), Math.floor(column / run));
   });
+  const wholes = groupSearch(left, high, wide);
+  const halves = parts === 1 ? undefined : groupSearch(left, high, Math.ceil(wide / parts));
   const [rows, columns, blocks]: [number[], number[], number[]] = [[], [], []];
   while (left.count > 0) {
-    const group = groupOrHalf(left, high, wide, parts);
+    const group = groupOrHalf(left, wholes, halves);
     const down = Array.from({ length: high }, (_, i) => group.rows[i] ?? group.rows[0] ?? NONE);
     const across = Array.from(
       { length: wide },
@@ -101,18 +105,17 @@ const elementsOf = (runs: readonly number[], run: number): number[] =>
     Array.from({ length: run }, (_, i) => first === NONE ? NONE : first * run + i)
   );
 
-/** The part of a group's places that has blocks, below which half a group is worth more. */
-const LEAST_FILLED = 0.7;
+/** Of a group's places, the part that must have blocks; else half a group is worth more. */
+const LEAST_FILLED = 0.75;
 
 /** The next group and its width. */
 function groupOrHalf(
   left: BlocksLeft,
-  high: number,
-  wide: number,
-  parts: number,
+  wholes: GroupSearch,
+  halves: GroupSearch | undefined,
 ): BlockGroup & { readonly wide: number } {
-  const whole = { ...chooseGroup(left, high, wide), wide };
-  if (parts === 1 || whole.count >= LEAST_FILLED * high * wide) return whole;
-  const half = Math.ceil(wide / parts);
-  return { ...chooseGroup(left, high, half), wide: half };
+  const { high, wide } = wholes;
+  const whole = { ...fullestGroup(left, wholes), wide };
+  if (halves === undefined || whole.count > LEAST_FILLED * high * wide) return whole;
+  return { ...fullestGroup(left, halves), wide: halves.wide };
 }

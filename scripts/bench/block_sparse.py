@@ -16,9 +16,10 @@ import torch
 from support import Kernels, Table, device_line, interleaved, options
 
 SIZE = 4096
-# Elements of groups of a result; and by the size of blocks, blocks of a run and parts of groups, as in the kernel's text.
+# Elements of groups of a result, their parts, and blocks of a run by the size of blocks, as in the kernel's text.
 RESULT = 128, 256
-RUNS = {16: (4, 2), 32: (1, 2), 64: (1, 1)}
+PARTS = 2
+RUNS = {16: 4, 32: 1, 64: 1}
 DENSITIES = (1.0, 0.5, 0.25, 0.1, 0.05)
 
 
@@ -90,9 +91,9 @@ def main():
                 "dsd": (values, row_ends, columns, b, c, 1, side + 1, n, n, count, batch, step, n, step, n),
                 "dds": (a, values, column_ends, down_rows, numbers, c, 1, n, side + 1, n, count, step, n, batch, step, n),
             }
-            run, parts = RUNS[block]
+            run = RUNS[block]
             high, across = (extent // block // run for extent in RESULT)
-            out = gathered(mask, high, across, run, parts)
+            out = gathered(mask, high, across, run, PARTS)
             left, right = (packed(mask, h // block, w // block) for h, w in ((128, 64), (64, 128)))
             packs = {
                 "sdd": (a, b, *out, made, 1, n, n, n, count, block, out[0].numel() // high, step, n, step, n, batch),

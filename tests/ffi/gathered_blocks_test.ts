@@ -42,9 +42,9 @@ Deno.test("gatheredBlockTables() has each block in one group, where its row and 
 });
 
 Deno.test("gatheredBlockTables() leaves out right parts with few blocks, and no left one", () => {
-  const mask = [1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0];
+  const mask = [1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0];
   const { count, columns } = gatheredBlockTables(mask, 2, 8, 2, 4, 1, 2);
-  assertEquals([count, [...columns]], [2, [4, 5, 0, 1, 2, 3, -1, -1]]);
+  assertEquals([count, [...columns]], [2, [3, 4, 5, 0, 1, 2, -1, -1]]);
 });
 
 Deno.test("gatheredBlockTables() leaves few places of random patterns empty, and none of full ones", () => {
@@ -55,8 +55,8 @@ Deno.test("gatheredBlockTables() leaves few places of random patterns empty, and
     return mask.filter((isThere) => isThere).length / (count * high * wide);
   };
   assertEquals(filled(32, 2, 2, 1), 1);
-  assert(filled(64, 2, 2, 0.5) > 0.94);
-  assert(filled(64, 4, 4, 0.5) > 0.75);
+  assert(filled(64, 2, 2, 0.5) > 0.96);
+  assert(filled(64, 4, 4, 0.5) > 0.82);
 });
 
 Deno.test("gatheredBlockTables() refuses groups without an extent, other parts, and masks of another size", () => {
