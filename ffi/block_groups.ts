@@ -84,11 +84,20 @@ export function fullestGroup(left: BlocksLeft, { high, wide, most }: GroupSearch
 function groupOfRow(left: BlocksLeft, seed: number, high: number, wide: number): BlockGroup {
   const { rows, levels } = chooseRows(left, seed, high, wide);
   const columns = chooseColumns(levels, left.columns, wide);
+  return { rows, columns, count: blocksIn(left, rows, columns) };
+}
+
+/** How many of the blocks left are in some rows and columns. */
+export function blocksIn(
+  left: BlocksLeft,
+  rows: readonly number[],
+  columns: readonly number[],
+): number {
   let count = 0;
   for (const row of rows) {
     for (const column of columns) if (hasBlock(left, row, column)) count++;
   }
-  return { rows, columns, count };
+  return count;
 }
 
 /** Rows of a group, and the columns that at least 1, 2, … of them have. */

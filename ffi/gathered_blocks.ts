@@ -8,6 +8,7 @@ import { blockTables } from "./block_tables.ts";
 import {
   addBlock,
   type BlockGroup,
+  blocksIn,
   type BlocksLeft,
   blocksLeft,
   fullestGroup,
@@ -38,8 +39,9 @@ export interface GatheredBlockTables {
 /**
  * The tables for kernels such as `sdd_packed`, which make `high` x `wide` runs of blocks at a time: each block that the
  * mask names is in one group. A run is `run` block rows or columns that are neighbours; the first one has number 0. With 2
- * `parts`, a group that would have few blocks has the left half of its columns alone. `mask` as for {@linkcode blockTables}.
- * Throws `ArgumentError` for a mask of another length and for sizes of groups and runs outside 1 to 1024.
+ * `parts`, a group whose right half would have few blocks has the left half of its columns alone. `mask` as for
+ * {@linkcode blockTables}. Throws `ArgumentError` for a mask of another length and for sizes of groups and runs outside 1
+ * to 1024.
  *
  * ```ts
  * const { count, rows, columns, blocks } = gatheredBlockTables([1, 0, 1, 0, 1, 0, 1, 0, 1], 3, 3, 2, 2);
@@ -105,8 +107,8 @@ const elementsOf = (runs: readonly number[], run: number): number[] =>
     Array.from({ length: run }, (_, i) => first === NONE ? NONE : first * run + i)
   );
 
-/** Of a group's places, the part that must have blocks; else half a group is worth more. */
-const LEAST_FILLED = 0.75;
+/** The part of the right half's places that must have blocks: with fewer, it takes longer than it is worth. */
+const LEAST_FILLED = 0.5;
 
 /** The next group and its width. */
 function groupOrHalf(
@@ -114,8 +116,10 @@ function groupOrHalf(
   wholes: GroupSearch,
   halves: GroupSearch | undefined,
 ): BlockGroup & { readonly wide: number } {
-  const { high, wide } = wholes;
-  const whole = { ...fullestGroup(left, wholes), wide };
-  if (halves === undefined || whole.count > LEAST_FILLED * high * wide) return whole;
-  return { ...fullestGroup(left, halves), wide: halves.wide };
+  const whole = { ...fullestGroup(left, wholes), wide: wholes.wide };
+  if (halves === undefined) return whole;
+  const { high, wide } = halves;
+  const right = blocksIn(left, whole.rows, whole.columns.slice(wide));
+  if (right > LEAST_FILLED * high * (wholes.wide - wide)) return whole;
+  return { ...fullestGroup(left, halves), wide };
 }
