@@ -54,9 +54,10 @@ export function multiplyGuarded(plan: ChainPlan, rings: Rings, start: Position):
     const index = guarded.findIndex(({ branch }) => branch === op);
     const one = plan.dots[index];
     if (one === undefined || op.name !== "if") continue;
-    const before = [first, ...conditionsOf(plan).slice(0, index)];
+    // There are none yet, or a dot before this one has freed them.
+    const areFree = [first, ...conditionsOf(plan).slice(0, index)];
     startInBranch(plan, dots, op, one, (inside) => {
-      freeSlots(inside, rings, anyOf(inside, before), behind);
+      freeSlots(inside, rings, anyOf(inside, areFree), behind);
     });
   }
   build.unless(anyOf(build, conditionsOf(plan)), (inside) => {

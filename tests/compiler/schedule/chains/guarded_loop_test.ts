@@ -189,6 +189,42 @@ Deno.test("multiplyGuarded() does several programs in turn, of any number of ite
   }
 });
 
+Deno.test("multiplyGuarded() has four slots where the exchanges of two sums lie at one place", () => {
+  const { entries } = compileForms(HALVES, {});
+  const form = must(entries[0]?.forms?.[0], "form");
+  assertEquals(form.persistent, "all");
+  const [slots, exchange] = [4 * 3 * 128 * STEP * 2, 128 * 128 * 2];
+  assert(form.sharedBytes >= slots + exchange && form.sharedBytes < slots + 2 * exchange);
+});
+
+/** Two sums of 128 x 128, which warps exchange within themselves. */
+const HALVES = `
+#pragma tri config; num_warps=8, num_stages=4
+__global__ void k(half *A __readonly __noalias __aligned(16), half *B __readonly __noalias __aligned(16),
+                  int *Flags __readonly __noalias, half *D __noalias __aligned(16), int N __multipleof(8), int K,
+                  int lda __multipleof(8), int ldb __multipleof(8)) {
+  int r[128] = 0 ... 128;
+  int rn[128] = get_program_id(0) * 256 + 0 ... 128;
+  int rc[128] = rn + 128;
+  int rk[${STEP}] = 0 ... ${STEP};
+  bool isLeft = *(Flags + get_program_id(0) * 2) != 0;
+  bool isRight = *(Flags + get_program_id(0) * 2 + 1) != 0;
+  float s[128, 128] = 0;
+  float t[128, 128] = 0;
+  for (int k = 0; k < K; k += ${STEP}) {
+    half a[128, ${STEP}] = *?(rk[newaxis, :] < K - k) (A + r[:, newaxis] * lda + (k + rk)[newaxis, :]);
+    half *pb[${STEP}, 1] = B + (k + rk)[:, newaxis] * ldb;
+    half b[${STEP}, 128] = *?(rk[:, newaxis] < K - k && rn[newaxis, :] < N) (pb + rn[newaxis, :]);
+    half c[${STEP}, 128] = *?(rk[:, newaxis] < K - k && rc[newaxis, :] < N) (pb + rc[newaxis, :]);
+    if (isLeft) s += a @ b;
+    if (isRight) t += a @ c;
+  }
+  half *pd[128, 1] = D + r[:, newaxis] * N;
+  *?(rn[newaxis, :] < N) (pd + rn[newaxis, :]) = s;
+  *?(rc[newaxis, :] < N) (pd + rc[newaxis, :]) = t;
+}
+`;
+
 Deno.test("multiplyGuarded() copies nothing for dots that are left out", () => {
   const { ptx } = compiled(must(GUARDS.table, "guard"), SHAPE);
   const form = must(ptx.split("_tensor(")[1], "form");
