@@ -28,7 +28,7 @@ export const PRAGMAS = {
     "#pragma tri variants T in {16, 32}\n__global__ void f(int *X) { *X = T; }",
   ),
   E9012: file(
-    "`key` lists parameters of the kernel, whose values are known at the call.",
+    "`key` lists parameters of the kernel, integers and `bool`, whose values are known at the call.",
     "#pragma tri key(M)\n__global__ void f(int *X, int N) { *X = N; }",
     "#pragma tri key(N)\n__global__ void f(int *X, int N) { *X = N; }",
   ),

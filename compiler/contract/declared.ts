@@ -20,7 +20,12 @@ import { nearest } from "../support/spelling.ts";
 import type { Span } from "../support/source.ts";
 import { apply, constant, constantValue, dividesByZero, printExpr, substitute } from "./expr.ts";
 import type { SourcedItem } from "../pragma/pragma.ts";
-import { type KernelParam, type KernelParams, naturalAlignment } from "./kernel_params.ts";
+import {
+  type KernelParam,
+  type KernelParams,
+  mayBeKey,
+  naturalAlignment,
+} from "./kernel_params.ts";
 import { type ExprScope, parseContractExpr, parseScalarType } from "./parse_expr.ts";
 import type { Access, ContractExpr, Requirement } from "./types.ts";
 import { intRange, leastCommonMultiple } from "../support/arith.ts";
@@ -113,7 +118,7 @@ class ItemReader implements Declared {
       case "noalias":
         return this.#noalias(item.names);
       case "key":
-        for (const name of item.names) this.#param(name, "E9012");
+        for (const name of item.names) this.#key(name);
         return;
       default:
         return;
@@ -142,6 +147,18 @@ class ItemReader implements Declared {
       );
     }
     return param;
+  }
+
+  #key(name: PragmaName): void {
+    const param = this.#param(name, "E9012");
+    if (param === undefined || mayBeKey(param)) return;
+    const what = param.isPointer ? "a pointer" : `\`${param.scalar}\``;
+    this.#reporter.error(
+      "E9012",
+      name.span,
+      `\`${param.name}\` is ${what}; a tuning key has integers and \`bool\``,
+      { hint: "leave it out: it does not choose between configurations" },
+    );
   }
 
   #pointer(name: PragmaName): KernelParam | undefined {

@@ -42,6 +42,11 @@ function scalarOf(type: Type): ScalarName {
   return type.pointee.kind === "scalar" ? type.pointee.name : "uint64";
 }
 
+/** Whether a tuning key may have it. */
+export function mayBeKey({ isPointer, isInteger, scalar }: KernelParam): boolean {
+  return isInteger || (!isPointer && scalar === "bool");
+}
+
 /** Bytes of what a pointer points to; addresses are multiples of it (language.md 3.2). */
 export function naturalAlignment(param: KernelParam): number {
   return elementBytes({ kind: "scalar", name: param.scalar });

@@ -8,7 +8,7 @@ import { edgesOf, loopOf } from "../ir/flow.ts";
 import type { Func, Op, Value } from "../ir/func.ts";
 import { paramsOf } from "./expr.ts";
 import type { SourcedItem } from "../pragma/pragma.ts";
-import type { KernelParam, KernelParams } from "./kernel_params.ts";
+import { type KernelParam, type KernelParams, mayBeKey } from "./kernel_params.ts";
 import type { KernelContract } from "./types.ts";
 
 /** Names in the kernel's order. */
@@ -27,10 +27,9 @@ export function keyOf(
       ? []
       : [...(grid ?? []).flatMap(paramsOf), ...loopBounds(params.map(({ name }) => name), func)],
   );
-  return params.filter((param) => {
-    const isFlag = !param.isPointer && param.scalar === "bool";
-    return param.isInteger ? isAsked(param) || found.has(param.name) : isFlag && isAsked(param);
-  }).map(({ name }) => name);
+  return params.filter((param) =>
+    mayBeKey(param) && isAsked(param) || param.isInteger && found.has(param.name)
+  ).map(({ name }) => name);
 }
 
 /** Parameters that the conditions of loops are computed from, other than through memory. */

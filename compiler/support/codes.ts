@@ -127,7 +127,7 @@ export const CODES = {
   E9005: "an unknown word in a pragma",
   E9006: "a pragma for a kernel that does not exist",
   E9010: "a parameter of both variants and configurations, or a name given twice",
-  E9012: "a tuning key that is not a parameter of the kernel",
+  E9012: "a tuning key that is not an integer or `bool` parameter of the kernel",
   E9013: "a name that is not available in an expression of a pragma",
   E9014: "an invalid value of an option",
   E9015: "a variant without a configuration on a target",
