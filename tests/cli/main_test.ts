@@ -1,6 +1,9 @@
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { testsInTurn } from "../support/sampled.ts";
 import { runChecked } from "./support/run_checked.ts";
 import { REAL_MAIN, type TriResult, Workspace } from "./support/tri_process.ts";
+
+const test = testsInTurn(2);
 
 const VECTOR_ADD = `// Adds.
 #pragma tri variants TYPE in {float, half}
@@ -80,7 +83,7 @@ Deno.test("tri obeys -D, --config and --grid from the command line", async () =>
   assertStringIncludes(workspace.read("out/add/vector_add.sm_80.ptx"), ".reqntid 64");
 });
 
-Deno.test("tri build gives kernels of one name in two files an alias each in the index", async () => {
+test("tri build gives kernels of one name in two files an alias each in the index", async () => {
   const other = VECTOR_ADD.replaceAll("vector_add", "other");
   using workspace = new Workspace({
     "k/a.tc": VECTOR_ADD,

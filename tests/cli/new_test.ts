@@ -1,9 +1,12 @@
 import config from "../../deno.json" with { type: "json" };
 import { packageScript } from "../../cli/new/package_script.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { testsInTurn } from "../support/sampled.ts";
 import { typeErrors } from "../support/tools/type_check.ts";
 import { newProject } from "./support/new_project.ts";
 import { REAL_MAIN, Workspace } from "./support/tri_process.ts";
+
+const test = testsInTurn(2);
 
 const CLI = "@tri/tri/cli";
 
@@ -18,7 +21,7 @@ async function deno(cwd: string, ...args: string[]): Promise<string> {
   return text;
 }
 
-Deno.test("tri new makes a project that builds, is clean, and passes its test on the emulator", async () => {
+test("tri new makes a project that builds, is clean, and passes its test on the emulator", async () => {
   using workspace = new Workspace();
   const project = await newProject(workspace.path, "my_kernel");
 
@@ -32,7 +35,7 @@ Deno.test("tri new makes a project that builds, is clean, and passes its test on
   await deno(project, "fmt", "--check", "kernels", "tests", "bench", "README.md");
 });
 
-Deno.test("tri bench may write where a new project's settings let it", async () => {
+test("tri bench may write where a new project's settings let it", async () => {
   using workspace = new Workspace();
   const project = await newProject(workspace.path, "my_kernel");
   const recording = new URL("../../docs/plots/transpose.json", import.meta.url);

@@ -2,7 +2,10 @@ import config from "../../deno.json" with { type: "json" };
 import { exampleModule, examplesIn } from "../../cli/test/examples.ts";
 import { testsOf } from "../../cli/test/find.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { testsInTurn } from "../support/sampled.ts";
 import { REAL_MAIN, Workspace } from "./support/tri_process.ts";
+
+const test = testsInTurn(2);
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -38,7 +41,10 @@ Deno.test("scale() is wrong", () => assert.fail("on purpose"));
 `;
 
 /** Runs with the permission set of the task. */
-async function test(workspace: Workspace, ...words: string[]): Promise<readonly [number, string]> {
+async function triTest(
+  workspace: Workspace,
+  ...words: string[]
+): Promise<readonly [number, string]> {
   const imports = Object.fromEntries(
     Object.entries(config.imports).map(([name, target]) => [
       name,
@@ -67,13 +73,13 @@ async function test(workspace: Workspace, ...words: string[]): Promise<readonly 
   return [code, new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr)];
 }
 
-Deno.test("tri test builds kernels, then runs their tests and the examples in their comments", async () => {
+test("tri test builds kernels, then runs their tests and the examples in their comments", async () => {
   using workspace = new Workspace({
     "kernels/scale.tc": KERNEL,
     "kernels/other.tc": "__global__ void other(float *X) { *X = 1; }\n",
     "tests/scale_test.ts": TEST,
   });
-  const [code, said] = await test(workspace);
+  const [code, said] = await triTest(workspace);
   assertEquals(code, 1, said);
   assertStringIncludes(said, "without tests: kernels/other.tc\ntesting 1 file and 1 example\n");
   assertStringIncludes(said, "scale() is right ... ok");
@@ -83,7 +89,7 @@ Deno.test("tri test builds kernels, then runs their tests and the examples in th
     "kernels/other.tc",
     "kernels/scale.tc",
   ]);
-  const [filtered, short] = await test(workspace, "--filter", "is right");
+  const [filtered, short] = await triTest(workspace, "--filter", "is right");
   assertEquals(filtered, 0, short);
   assertStringIncludes(short, "1 passed");
 });

@@ -20,6 +20,9 @@ import { freshRandom } from "../support/random.ts";
 import { expressionNames } from "../../codegen/macros.ts";
 import { planKernels } from "../../codegen/plan.ts";
 import { transposeKernel, transposeWithForms, tunedTranspose } from "./fixtures.ts";
+import { testsInTurn } from "../support/sampled.ts";
+
+const test = testsInTurn(3);
 
 const random = freshRandom();
 
@@ -164,7 +167,7 @@ for (
     compare(make()));
 }
 
-Deno.test("contracts and conditions that differ in numbers alone expand to their own numbers", async () => {
+test("contracts and conditions that differ in numbers alone expand to their own numbers", async () => {
   const text = Deno.readTextFileSync(new URL("../../kernels/block_sparse.tc", import.meta.url));
   const { kernels } = compileFile({ name: "block_sparse.tc", text }, { targets: ["sm_90"] });
   for (const kernel of kernels) await compare(kernel);

@@ -1,8 +1,11 @@
 /** Files with many kernels, instances, tokens or loops: compiled, or refused before they fill the memory. */
 import { assertEquals } from "../support/assert.ts";
 import { compileFile } from "../support/compile.ts";
+import { testsInTurn } from "../support/sampled.ts";
 
-Deno.test("compileFile() takes a thousand kernels, and refuses more instances than it follows", () => {
+const test = testsInTurn(3);
+
+test("compileFile() takes a thousand kernels, and refuses more instances than it follows", () => {
   const kernels = (n: number): string =>
     Array.from({ length: n }, (_, i) => `__global__ void k${i}(float *X) { *X = ${i}; }`).join(
       "\n",
@@ -14,7 +17,7 @@ Deno.test("compileFile() takes a thousand kernels, and refuses more instances th
   assertEquals(diagnostics.map(({ code }) => code), ["E9030"]);
 });
 
-Deno.test("compileFile() refuses instances that have too many tokens together", () => {
+test("compileFile() refuses instances that have too many tokens together", () => {
   const values = Array.from({ length: 35 }, (_, i) => i).join(", ");
   const text = [
     `#pragma tri variants A in {${values}}`,
@@ -34,7 +37,7 @@ function nested(depth: number, head: (i: number) => string, inside: string, tail
   return `${heads}\n${inside}\n${tail.repeat(depth)}`;
 }
 
-Deno.test("compileFile() takes 40 nested loops of any kind", () => {
+test("compileFile() takes 40 nested loops of any kind", () => {
   const count = (i: number): string => `for (int i${i} = 0; i${i} < n; i${i}++) {`;
   const bodies = [
     nested(40, count, "s += i1 * i2;", "}"),

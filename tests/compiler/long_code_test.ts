@@ -1,7 +1,9 @@
 /** Straight code of any length compiles: no stage recurses along operands, statements or sequences of loops. */
 import { compileFile } from "../../compiler/mod.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { sampled } from "../support/sampled.ts";
+import { sampled, testsInTurn } from "../support/sampled.ts";
+
+const test = testsInTurn(3);
 
 const LENGTH = 1500;
 
@@ -46,13 +48,13 @@ function compile(body: string): void {
 const COUNT = 3;
 
 for (const [name, { before, line, after }] of sampled(Object.entries(CHAINS), COUNT)) {
-  Deno.test(`compileFile() compiles ${LENGTH} ${name} one after the other`, () => {
+  test(`compileFile() compiles ${LENGTH} ${name} one after the other`, () => {
     compile(`${before}\n${`${line}\n`.repeat(LENGTH)}${after}`);
   });
 }
 
 for (const [name, { before, line, after }] of sampled(Object.entries(CHAINS), COUNT, 1)) {
-  Deno.test(`compileFile() compiles ${LENGTH} ${name} in a loop`, () => {
+  test(`compileFile() compiles ${LENGTH} ${name} in a loop`, () => {
     compile(`${before}\nfor (int j = 0; j < n; j++) {\n${`${line}\n`.repeat(LENGTH)}}\n${after}`);
   });
 }

@@ -1,9 +1,11 @@
 /** The kernels of the guide: half are compiled for two targets that the seed chooses, a quarter assembled, and each is on a page. */
 import * as path from "node:path";
 import { assert, assertEquals } from "../support/assert.ts";
-import { halfOf, sampled } from "../support/sampled.ts";
+import { halfOf, sampled, testsInTurn } from "../support/sampled.ts";
 import { TARGET_NAMES } from "../support/targets.ts";
 import { ROOT } from "./workspace.ts";
+
+const test = testsInTurn(3);
 
 const KERNELS = path.join(ROOT, "docs/guide/kernels");
 const NAMES = [...Deno.readDirSync(KERNELS)].map(({ name }) => name).toSorted();
@@ -27,7 +29,7 @@ Deno.test(`tri check finds nothing wrong with the kernels of the guide, for ${CH
   await tri("check", ...some, "--werror", "--arch", CHECKED);
 });
 
-Deno.test(`tri build assembles kernels of the guide for ${ASSEMBLED}, without a warning`, async () => {
+test(`tri build assembles kernels of the guide for ${ASSEMBLED}, without a warning`, async () => {
   const out = await Deno.makeTempDir({ prefix: "tri-guide-" });
   try {
     const some = sampled(NAMES, Math.ceil(NAMES.length / 4))

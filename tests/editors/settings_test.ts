@@ -2,6 +2,9 @@
 import manifest from "../../editors/vscode/package.json" with { type: "json" };
 import { assert, assertEquals } from "../support/assert.ts";
 import { readBlocks } from "../docs/blocks.ts";
+import { testsInTurn } from "../support/sampled.ts";
+
+const test = testsInTurn(3);
 
 const ROOT = new URL("../../", import.meta.url);
 const page = Deno.readTextFileSync(new URL("docs/editor.md", ROOT));
@@ -29,7 +32,7 @@ found.push({
 Deno.test("docs/editor.md has settings of two editors", () => assertEquals(found.length, 3));
 
 for (const { name, command: [program = "", ...args] } of found) {
-  Deno.test(`the server that ${name} names answers`, async () => {
+  test(`the server that ${name} names answers`, async () => {
     assertEquals(program, "deno");
     const child = new Deno.Command(Deno.execPath(), {
       args,

@@ -3,11 +3,11 @@ import { openEmulator } from "../../emulator/driver/mod.ts";
 import { CORPUS } from "../corpus/mod.ts";
 import { readPtx, runCase } from "../corpus/run.ts";
 import { assertEquals } from "../support/assert.ts";
-import { halfOf, sampled } from "../support/sampled.ts";
+import { sampled } from "../support/sampled.ts";
 
 for (const checks of [true, false]) {
   // What checks leave alone is compared by all other tests of the emulator too.
-  for (const each of checks ? halfOf(CORPUS) : sampled(CORPUS, CORPUS.length / 8)) {
+  for (const each of sampled(CORPUS, CORPUS.length / (checks ? 4 : 16))) {
     Deno.test(`${each.kernel}() of the corpus runs ${checks ? "with" : "without"} checks`, () => {
       const driver = openEmulator({ checks, workers: 1 });
       driver.makeCurrent(driver.retainContext(0));

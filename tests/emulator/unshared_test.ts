@@ -1,5 +1,8 @@
 /** Where there is no shared memory, as in a page without cross-origin isolation, launches give the same. */
 import { assert, assertEquals } from "../support/assert.ts";
+import { testsInTurn } from "../support/sampled.ts";
+
+const test = testsInTurn(3);
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const PROGRAM = `${ROOT}tests/emulator/unshared_program.ts`;
@@ -12,7 +15,7 @@ async function outputOf(kind: "shared" | "unshared"): Promise<string> {
   return new TextDecoder().decode(stdout);
 }
 
-Deno.test("the emulator runs on memory that nobody can share, with equal results", async () => {
+test("the emulator runs on memory that nobody can share, with equal results", async () => {
   const [shared, unshared] = await Promise.all([outputOf("shared"), outputOf("unshared")]);
   assert(shared.includes('"kind":"race"'));
   assertEquals(unshared, shared);

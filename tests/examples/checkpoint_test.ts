@@ -13,6 +13,9 @@ import {
 } from "../support/assert.ts";
 import { numbersOf } from "../support/numbers.ts";
 import { freshRandom } from "../support/random.ts";
+import { testsInTurn } from "../support/sampled.ts";
+
+const test = testsInTurn(2);
 
 const CONFIG = {
   vocab_size: 5,
@@ -135,7 +138,7 @@ Deno.test("loadCheckpoint() refuses what does not fit", () => {
   });
 });
 
-Deno.test("continue.ts says in one line what a folder lacks", async () => {
+test("continue.ts says in one line what a folder lacks", async () => {
   const folder = Deno.makeTempDirSync();
   const module = new URL("../../examples/language_model/continue.ts", import.meta.url);
   const says = async (): Promise<string> => {

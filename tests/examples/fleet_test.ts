@@ -2,6 +2,9 @@
 import { assertEquals, assertMatch } from "../support/assert.ts";
 import { missingSlurm, startSlurm } from "./slurm.ts";
 import { TUNE_MAIN, Workspace } from "../cli/support/tri_process.ts";
+import { testsInTurn } from "../support/sampled.ts";
+
+const test = testsInTurn(3);
 
 const FLEET = new URL("../../examples/fleet/", import.meta.url);
 
@@ -26,7 +29,7 @@ async function assertMerged(workspace: Workspace): Promise<void> {
   assertEquals(keys, ["n=96", "n=1000"]);
 }
 
-Deno.test("Tasks of the Slurm script, started with Slurm's variables, each write their part", async () => {
+test("Tasks of the Slurm script, started with Slurm's variables, each write their part", async () => {
   using workspace = new Workspace({ "kernels/scale.tc": SCALE });
   const task = (id: number): Promise<Deno.CommandOutput> =>
     new Deno.Command("sh", {
@@ -49,32 +52,26 @@ Deno.test("Tasks of the Slurm script, started with Slurm's variables, each write
 
 const missing = missingSlurm();
 
-Deno.test({
-  name: `An array of jobs of a real Slurm tunes all kernels${
-    missing === undefined ? "" : ` [skipped: ${missing}]`
-  }`,
-  ignore: missing !== undefined,
-  fn: async () => {
-    using workspace = new Workspace({ "kernels/scale.tc": SCALE });
-    using cluster = new Workspace();
-    const slurm = await startSlurm(cluster.path);
-    if (typeof slurm === "string") {
-      // deno-lint-ignore no-console -- a test that did not run must be visible
-      console.log(`skipped: Slurm does not start here: ${slurm}`);
-      return;
-    }
-    await using _ = slurm;
-    const { code, stderr } = await new Deno.Command("/usr/bin/sbatch", {
-      args: ["--array=0-1", "--wait", "--output=log-%a", SCRIPT, "kernels", ...SIZES],
-      cwd: workspace.path,
-      env: { ...slurm.env, ...TRI },
-    }).output();
-    const logs = [...workspace.files(".").keys()].filter((name) => name.includes("log-"))
-      .map((name) => workspace.read(name));
-    assertEquals(code, 0, `${new TextDecoder().decode(stderr)}\n${logs.join("\n")}`);
-    await assertMerged(workspace);
-  },
-});
+test("An array of jobs of a real Slurm tunes all kernels", async () => {
+  using workspace = new Workspace({ "kernels/scale.tc": SCALE });
+  using cluster = new Workspace();
+  const slurm = await startSlurm(cluster.path);
+  if (typeof slurm === "string") {
+    // deno-lint-ignore no-console -- a test that did not run must be visible
+    console.log(`skipped: Slurm does not start here: ${slurm}`);
+    return;
+  }
+  await using _ = slurm;
+  const { code, stderr } = await new Deno.Command("/usr/bin/sbatch", {
+    args: ["--array=0-1", "--wait", "--output=log-%a", SCRIPT, "kernels", ...SIZES],
+    cwd: workspace.path,
+    env: { ...slurm.env, ...TRI },
+  }).output();
+  const logs = [...workspace.files(".").keys()].filter((name) => name.includes("log-"))
+    .map((name) => workspace.read(name));
+  assertEquals(code, 0, `${new TextDecoder().decode(stderr)}\n${logs.join("\n")}`);
+  await assertMerged(workspace);
+}, missing);
 
 Deno.test("The manifest of the Job says its number of parts twice, and alike", () => {
   const text = Deno.readTextFileSync(new URL("job.yaml", FLEET));

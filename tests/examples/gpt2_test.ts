@@ -10,7 +10,9 @@ import { must } from "../../compiler/support/bug.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { numbersOf } from "../support/numbers.ts";
 import { freshRandom } from "../support/random.ts";
-import { sampled } from "../support/sampled.ts";
+import { sampled, testsInTurn } from "../support/sampled.ts";
+
+const test = testsInTurn(2);
 
 const VOCABULARY = 23;
 const POSITIONS = 11;
@@ -159,7 +161,7 @@ const SESSIONS = [
 
 for (const { prefix, size } of sampled(SESSIONS, 1)) {
   const { width, layers } = size;
-  Deno.test(
+  test(
     `Gpt2Session gives the scores of the formulas, rows of ${width}, ${layers} layers, for names with the prefix "${prefix}"`,
     inFile(async (path) => {
       using device = Device.open({ device: "emulator", workers: 1 });
@@ -230,7 +232,7 @@ Deno.test(
   }),
 );
 
-Deno.test(
+test(
   "continue.ts prints what follows with a file of safetensors, or why it cannot",
   inFile(async (path) => {
     const module = new URL("../../examples/language_model/continue.ts", import.meta.url).pathname;

@@ -5,6 +5,9 @@ import { must } from "../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { numbersOf } from "../support/numbers.ts";
 import { freshRandom } from "../support/random.ts";
+import { testsInTurn } from "../support/sampled.ts";
+
+const test = testsInTurn(2);
 
 /** Clouds of diameter 1 around the points of a grid with steps of 8, which the centres start near. */
 function clouds(
@@ -32,7 +35,7 @@ function clouds(
 }
 
 for (const [count, dimensions, k] of [[131, 3, 37], [64, 17, 2], [5, 1, 1]] as const) {
-  Deno.test(`kMeans() finds ${k} clouds of ${count} points in ${dimensions} dimensions`, async () => {
+  test(`kMeans() finds ${k} clouds of ${count} points in ${dimensions} dimensions`, async () => {
     using device = Device.open({ device: "emulator", workers: 1 });
     const { points, start } = clouds(count, dimensions, k);
     using x = device.tensor(Float32Array.from(points.flat()), [count, dimensions]);

@@ -14,7 +14,9 @@ import {
   referenceScores,
   type ReferenceWeights,
 } from "./reference_model.ts";
-import { sampled } from "../support/sampled.ts";
+import { sampled, testsInTurn } from "../support/sampled.ts";
+
+const test = testsInTurn(2);
 
 const SIZES: ModelSizes = {
   vocabulary: 23,
@@ -68,7 +70,7 @@ function randomTokens(count: number): number[] {
 }
 
 for (const keyHeads of sampled([2, 1], 1)) {
-  Deno.test(`a session gives the scores of the formulas, ${keyHeads} heads of keys for 2 of queries`, () => {
+  test(`a session gives the scores of the formulas, ${keyHeads} heads of keys for 2 of queries`, () => {
     using device = Device.open({ device: "emulator", workers: 1 });
     const sizes = { ...SIZES, keyHeads };
     const { weights, reference } = randomWeights(device, sizes);
@@ -104,7 +106,7 @@ Deno.test("a session refuses more tokens than it has room for", () => {
   assertEquals(message, "a session of 2 tokens has no room for 3 after 0");
 });
 
-Deno.test("lossAndGradients() gives the slopes of the loss", () => {
+test("lossAndGradients() gives the slopes of the loss", () => {
   using device = Device.open({ device: "emulator", workers: 1 });
   const { weights, reference } = randomWeights(device, SIZES);
   const [tokens, labels] = [randomTokens(5), randomTokens(5)];
@@ -144,7 +146,7 @@ Deno.test("lossAndGradients() gives the slopes of the loss", () => {
   });
 });
 
-Deno.test("generate() takes the token with the largest score, each after the tokens before", async () => {
+test("generate() takes the token with the largest score, each after the tokens before", async () => {
   using device = Device.open({ device: "emulator", workers: 1 });
   const sizes = { ...SIZES, layers: 1 };
   const { weights, reference } = randomWeights(device, sizes);

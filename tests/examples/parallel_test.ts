@@ -24,7 +24,9 @@ import { must } from "../../compiler/support/bug.ts";
 import { assert, assertThrows } from "../support/assert.ts";
 import { numbersOf } from "../support/numbers.ts";
 import { freshRandom } from "../support/random.ts";
-import { sampled } from "../support/sampled.ts";
+import { sampled, testsInTurn } from "../support/sampled.ts";
+
+const test = testsInTurn(2);
 
 const [ROWS, INPUTS, HIDDEN, OUTPUTS] = [12, 9, 20, 7];
 
@@ -118,7 +120,7 @@ function assertClose(
 }
 
 for (const size of sampled([2, 4], 1)) {
-  Deno.test(`tensorParallel() on ${size} devices gives every rank what double precision gives`, () =>
+  test(`tensorParallel() on ${size} devices gives every rank what double precision gives`, () =>
     withRanks(size, (ranks) => {
       const { unit } = freshRandom();
       const x = numbers(ROWS * INPUTS, unit);
@@ -143,7 +145,7 @@ for (const size of sampled([2, 4], 1)) {
       assertThrows(() => splitWeights(ranks, odd, second), RangeError, "21 hidden");
     }));
 
-  Deno.test(`tensorParallelAttention() on ${size} devices gives every rank what double precision gives`, () =>
+  test(`tensorParallelAttention() on ${size} devices gives every rank what double precision gives`, () =>
     withRanks(size, (ranks) => {
       const [rows, heads] = [9, 4];
       const { unit } = freshRandom();
@@ -183,7 +185,7 @@ for (const size of sampled([2, 4], 1)) {
       assertThrows(() => splitHeads(ranks, odd), RangeError, "1 heads do not divide");
     }));
 
-  Deno.test(`trainStep() on ${size} devices makes the steps that double precision makes of all samples`, () =>
+  test(`trainStep() on ${size} devices makes the steps that double precision makes of all samples`, () =>
     withRanks(size, (ranks) => {
       const [rate, steps, count] = [0.1, 2, ROWS / size];
       const { x, wanted, first, second, trained } = drawTraining(rate, steps);

@@ -12,14 +12,16 @@ import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { FakeDriver, type FakeLaunch } from "../support/driver/fake_driver.ts";
 import { numbersOf } from "../support/numbers.ts";
 import { freshRandom } from "../support/random.ts";
-import { sampled } from "../support/sampled.ts";
+import { sampled, testsInTurn } from "../support/sampled.ts";
+
+const test = testsInTurn(3);
 
 /** Odd sizes, and ones for which operands come by tensor copies. */
 const SIZES = [[65, 35, 33], [128, 64, 72]] as const;
 
 for (const size of [2, 3, 4]) {
   for (const [m, n, k] of sampled(SIZES, 1)) {
-    Deno.test(`rowParallel() adds what ${size - 1} others have of ${m} × ${n} sums of ${k}, for all`, () => {
+    test(`rowParallel() adds what ${size - 1} others have of ${m} × ${n} sums of ${k}, for all`, () => {
       const { unit } = freshRandom();
       using device = Device.open({ device: "emulator" });
       const random = (rows: number, columns: number): Tensor<"float16", 2> =>

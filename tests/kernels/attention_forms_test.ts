@@ -5,9 +5,11 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { attentionReference, type AttentionSize } from "../support/kernels/attention.ts";
 import { ROUNDING } from "../support/bounds.ts";
 import { type Arguments, type Compiled, runEntry, serves } from "../support/forms/form_run.ts";
-import { sampled } from "../support/sampled.ts";
+import { sampled, testsInTurn } from "../support/sampled.ts";
 import { randomNumbers } from "../support/numbers.ts";
 import { decode, encode } from "../support/typed_arrays.ts";
+
+const test = testsInTurn(2);
 
 type Type = "float16" | "bfloat16";
 
@@ -108,7 +110,7 @@ function near(
 const VARIANTS = [["float16", 64], ["bfloat16", 128], ["bfloat16", 96], ["float16", 256]] as const;
 
 for (const [type, d] of sampled(VARIANTS, 1)) {
-  Deno.test(`attention() is right in every form, ${type}, ${d} elements a row`, () => {
+  test(`attention() is right in every form, ${type}, ${d} elements a row`, () => {
     const made = compiled(type, d);
     for (const { symbol } of made.entries.flatMap(({ forms = [] }) => forms)) {
       const [, text = ""] = made.ptx.split(`.entry ${symbol}(`);

@@ -4,10 +4,12 @@ import { matmulNarrow } from "../../generated/matmul_narrow.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { defineKernel, type KernelFacts } from "../../ffi/mod.ts";
 import { assertEquals } from "../support/assert.ts";
-import { sampled } from "../support/sampled.ts";
+import { sampled, testsInTurn } from "../support/sampled.ts";
 import { assertProductOf, operandOf, type ProductType } from "../support/kernels/products.ts";
 import { deviceFor } from "./devices.ts";
 import { checkNarrow } from "../support/kernels/matmul_narrow.ts";
+
+const test = testsInTurn(2);
 
 /** The kernel with one instance, which every launch takes. */
 function kernelOf<Kernel extends object>(
@@ -40,7 +42,7 @@ const CASES: readonly (readonly [ProductType, string, "rows" | "columns"])[] = [
 
 const hasForm = (dtype: ProductType): boolean => dtype !== "float32" && dtype !== "float64";
 
-Deno.test("matmul() multiplies matrices of sizes that are no multiples of the wide tiles of sm_90a", () => {
+test("matmul() multiplies matrices of sizes that are no multiples of the wide tiles of sm_90a", () => {
   using device = deviceFor("sm_90a");
   for (const [dtype, end, storage] of sampled(CASES, 2)) {
     const symbol = `matmul_${dtype}_${end}`;
@@ -58,7 +60,7 @@ Deno.test("matmul() multiplies matrices of sizes that are no multiples of the wi
   }
 });
 
-Deno.test("matmulNarrow() multiplies matrices of sizes that are no multiples of the wide tiles of sm_90a", () => {
+test("matmulNarrow() multiplies matrices of sizes that are no multiples of the wide tiles of sm_90a", () => {
   using device = deviceFor("sm_90a");
   const tiles = { s1: "MB128_NB256", s2: "MB256_NB128" } as const;
   for (const [specialization, tile] of sampled(Object.entries(tiles), 1)) {

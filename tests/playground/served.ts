@@ -2,6 +2,7 @@
 import { must } from "../../compiler/support/bug.ts";
 import { buildSite, type Site } from "../../playground/build.ts";
 import { respond } from "../../playground/serve.ts";
+import { turnsOf } from "../support/sampled.ts";
 import { type BrowserPage, Chromium, findChromium } from "./chromium.ts";
 
 const program = findChromium();
@@ -10,6 +11,9 @@ let browser: Promise<Chromium> | undefined;
 Deno.test.afterAll(async () => {
   await (await browser)?.end();
 });
+
+/** Of the tests in Chromium a run tries half. */
+const leftOut = turnsOf(2);
 
 /** Built once: all tests of a file look at the same files. */
 let site: Promise<Site> | undefined;
@@ -30,10 +34,10 @@ export function browserTest(
   size: readonly [number, number],
   test: (opened: Opened) => Promise<void>,
 ): void {
-  const why = program === undefined ? " [skipped: no Chromium]" : "";
+  const why = program === undefined ? "no Chromium" : leftOut(title);
   Deno.test({
-    name: title + why,
-    ignore: program === undefined,
+    name: why === undefined ? title : `${title} [skipped: ${why}]`,
+    ignore: why !== undefined,
     fn: async () => {
       site ??= buildSite();
       const files = await site;

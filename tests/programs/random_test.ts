@@ -9,7 +9,7 @@ import { supportedFeatures } from "../support/generate/features.ts";
 import { compareRuns, report, type Verdict } from "../support/generate/compare.ts";
 import { SEED } from "../support/seed.ts";
 
-const COUNT = Number(Deno.env.get("TRI_PROGRAMS") ?? 60);
+const COUNT = Number(Deno.env.get("TRI_PROGRAMS") ?? 30);
 
 Deno.test("compileFile() gives random programs the meaning that the reference gives them, on all targets", () => {
   const features = supportedFeatures();

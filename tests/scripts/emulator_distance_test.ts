@@ -2,8 +2,11 @@ import { openEmulator } from "../../emulator/driver/mod.ts";
 import { measureDistances } from "../../scripts/emulator_distance.ts";
 import { ulpsApart } from "../../scripts/distance/formats.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { testsInTurn } from "../support/sampled.ts";
 
-Deno.test("measureDistances() finds no distance between two emulators", () => {
+const test = testsInTurn(3);
+
+test("measureDistances() finds no distance between two emulators", () => {
   const [first, second] = [openEmulator(), openEmulator()];
   for (const driver of [first, second]) driver.makeCurrent(driver.retainContext(0));
   const { functions, products } = measureDistances(first, second, {

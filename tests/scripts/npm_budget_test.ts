@@ -3,6 +3,9 @@ import { brotliCompressSync, constants } from "node:zlib";
 import { codeIdentity, ownCubins, ownPtx } from "../../cli/build/compact.ts";
 import { KERNELS_BUDGET } from "../../scripts/npm/kernels.ts";
 import { assert } from "../support/assert.ts";
+import { testsInTurn } from "../support/sampled.ts";
+
+const test = testsInTurn(3);
 
 const GENERATED = new URL("../../generated/", import.meta.url);
 
@@ -13,7 +16,7 @@ const CUBIN_BY_PTX = 1.2;
 /** Wrappers, declarations, manifest and sources. */
 const OTHER_BYTES = 0.2e6;
 
-Deno.test("the images of @tri/kernels keep to its budget", () => {
+test("the images of @tri/kernels keep to its budget", () => {
   const manifest: {
     readonly sources: Readonly<
       Record<string, Readonly<Record<string, { readonly images: Image[] }>>>

@@ -52,3 +52,38 @@ export function triesLong(what: typeof LONG[number]): boolean {
 export function halfOf<T>(list: readonly T[], salt = 0): readonly T[] {
   return sampled(list, Math.ceil(list.length / 2), salt);
 }
+
+/**
+ * What leaves out tests of a file that take long and are alike, or watch what seldom changes: of those that it is asked about, a
+ * run tries every so many, in turn down the file from where its seed says. The result is why this run does not try one.
+ */
+export function turnsOf(runs: number): (title: string) => string | undefined {
+  let next: number | undefined;
+  return (title) => {
+    next ??= freshRandom(hashOf(title) ^ runSeed()).below(runs);
+    const isTried = TAKES_ALL || next === 0;
+    next = (next + 1) % runs;
+    return isTried ? undefined : `one run in ${runs} tries it`;
+  };
+}
+
+function hashOf(text: string): number {
+  return [...text].reduce((hash, letter) => Math.imul(hash, 31) + letter.charCodeAt(0) | 0, 7);
+}
+
+/** Declares a test; `missing` is what it needs and this machine lacks. */
+export type DeclareTest = (
+  title: string,
+  body: (t: Deno.TestContext) => void | Promise<void>,
+  missing?: string,
+) => void;
+
+/** Declares tests of a file of which a run tries every so many (`turnsOf`). */
+export function testsInTurn(runs: number): DeclareTest {
+  const leftOut = turnsOf(runs);
+  return (title, fn, missing) => {
+    const why = missing ?? leftOut(title);
+    const name = why === undefined ? title : `${title} [skipped: ${why}]`;
+    Deno.test({ name, ignore: why !== undefined, fn });
+  };
+}

@@ -1,13 +1,16 @@
 /** Builds whose inputs change while they run, and whose output cannot be written. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../../support/assert.ts";
+import { testsInTurn } from "../../support/sampled.ts";
 import { BUILD, Shop } from "../support/shop.ts";
 import { REAL_MAIN, STUB_MAIN, type TriResult, Workspace } from "../support/tri_process.ts";
+
+const test = testsInTurn(2);
 
 const IMAGE = "printf '\\177ELF'";
 /** What a process that was killed may leave. */
 const LEFT = { "out/.tri-staging/0": "left", "out/.tri-staging.lock": "" };
 
-Deno.test("tri build records what it compiled when files change while it runs", async () => {
+test("tri build records what it compiled when files change while it runs", async () => {
   const reasons = {
     "kernels/a.tc": "the source changed",
     "kernels/i.h": "an included file changed: kernels/i.h",
@@ -28,7 +31,7 @@ Deno.test("tri build records what it compiled when files change while it runs", 
   }
 });
 
-Deno.test("tri build may write where the sources lie, above them and below them", async () => {
+test("tri build may write where the sources lie, above them and below them", async () => {
   for (const out of ["kernels", ".", "kernels/deep/out"]) {
     using shop = new Shop({ "kernels/a.tc": "kernel foo\n", "kernels/deep/b.tc": "kernel bar\n" });
     const args = ["build", "kernels", "--out", out, "--arch", "sm_80"];

@@ -12,8 +12,10 @@ import {
 import { type Platform, PLATFORMS } from "../../../cli/words/options.ts";
 import { sha256 } from "../../../cli/files/hash.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
-import { NOT_TRIED, triesLong } from "../../support/sampled.ts";
+import { NOT_TRIED, testsInTurn, triesLong } from "../../support/sampled.ts";
 import { REAL_MAIN, Workspace } from "../support/tri_process.ts";
+
+const test = testsInTurn(2);
 
 const kernel = (name: string, operator: string): string =>
   `#pragma tri config B=64
@@ -62,7 +64,7 @@ async function build(workspace: Workspace, ...options: string[]): Promise<string
 
 const SOURCES = { "k/double.tc": kernel("double_it", "*"), "k/half.tc": kernel("half_it", "/") };
 
-Deno.test("tri build --bundle makes one module that runs on Deno, Node and Bun", async (t) => {
+test("tri build --bundle makes one module that runs on Deno, Node and Bun", async (t) => {
   using workspace = new Workspace(SOURCES);
   assertStringIncludes(await build(workspace, "--bundle", "out/b/deno.js"), "bundled for deno");
   assertEquals(
@@ -102,7 +104,7 @@ Deno.test("tri build --bundle makes one module that runs on Deno, Node and Bun",
   }
 });
 
-Deno.test("a kernel that a program does not use vanishes with its image when a bundle is bundled again", async () => {
+test("a kernel that a program does not use vanishes with its image when a bundle is bundled again", async () => {
   using workspace = new Workspace(SOURCES);
   await build(workspace, "--embed");
   const bundle = await bundleModule(`${workspace.path}/out/mod.ts`, "node");

@@ -1,8 +1,11 @@
 /** Names that the user chooses for what wrappers export, from the command to wrappers that run. */
 import { BUILDS_EXAMPLE } from "../../../cli/project/settings_docs.ts";
 import { assertEquals, assertMatch, assertStringIncludes } from "../../support/assert.ts";
+import { testsInTurn } from "../../support/sampled.ts";
 import { typeErrors } from "../../support/tools/type_check.ts";
 import { REAL_MAIN, type TriResult, Workspace } from "../support/tri_process.ts";
+
+const test = testsInTurn(2);
 
 const SCALE = `// Multiplies a vector.
 __global__ void scale(const float *X, float *Y, int n) {
@@ -50,7 +53,7 @@ async function run(workspace: Workspace, lines: readonly string[]): Promise<stri
   return `${text.decode(stdout)}${text.decode(stderr)}`;
 }
 
-Deno.test("tri build gives the builds of a file wrappers and names of their own", async () => {
+test("tri build gives the builds of a file wrappers and names of their own", async () => {
   using workspace = workspaceOf(BUILDS_EXAMPLE, { "kernels/scale.tc": SCALE });
   const built = await tri(workspace, "build");
   assertEquals(built.code, 0, built.stderr);
@@ -94,7 +97,7 @@ Deno.test("tri build gives the builds of a file wrappers and names of their own"
   assertEquals(left, [], "what a build of the settings wrote goes with it");
 });
 
-Deno.test("tri build says where kernels of one name are exported, and how to choose names", async () => {
+test("tri build says where kernels of one name are exported, and how to choose names", async () => {
   const kernels = { "kernels/a.tc": SHIFT, "kernels/b.tc": SHIFT.replace("10", "20") };
   using workspace = workspaceOf({}, kernels);
   const alike = await tri(workspace, "build");

@@ -6,10 +6,12 @@ import { BANNER } from "../../../cli/build/bundle.ts";
 import { parseTuneFile } from "../../../ffi/kernel/tuning/tune_file.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { freshRandom, type Random } from "../../support/random.ts";
+import { testsInTurn } from "../../support/sampled.ts";
 import { type RunOptions, TUNE_MAIN, Workspace } from "../support/tri_process.ts";
 
 const FEW = 4;
 const KILLS = Number(Deno.env.get("TRI_KILLS") ?? FEW);
+const test = testsInTurn(KILLS > FEW ? 1 : 2);
 const STEMS = ["a", "b", "c", "nn/a", "nn/d", "nn/deep/e"];
 const BUILD = ["build", "kernels", "--out", "out", "--arch", "sm_80,sm_90", "--no-cubin"];
 
@@ -72,7 +74,7 @@ async function millisecondsOf(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
-Deno.test("tri build after builds that were killed gives what a first build gives, and leaves nothing", async () => {
+test("tri build after builds that were killed gives what a first build gives, and leaves nothing", async () => {
   const random = freshRandom();
   const where = `seed ${random.seed}`;
   using workspace = new Workspace();

@@ -2,10 +2,12 @@
 import { Reporter } from "../../../compiler/support/diagnostic.ts";
 import { checkStem } from "../../../cli/build/source_name.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
-import { sampled } from "../../support/sampled.ts";
+import { sampled, testsInTurn } from "../../support/sampled.ts";
 import { runChecked, runUnchecked } from "../support/run_checked.ts";
 import { Shop } from "../support/shop.ts";
 import { REAL_MAIN, Workspace } from "../support/tri_process.ts";
+
+const test = testsInTurn(2);
 
 /** Each kernel copies one element, so that its image is loaded. */
 const kernel = (name: string): string =>
@@ -71,7 +73,7 @@ Deno.test("checkStem() takes names that are the same as paths and as URLs, and s
   }
 });
 
-Deno.test("tri build gives wrappers that can be imported and run, whatever the sources are called", async () => {
+test("tri build gives wrappers that can be imported and run, whatever the sources are called", async () => {
   using workspace = new Workspace();
   GOOD.forEach((stem, i) => workspace.write(`k/${stem}.tc`, kernel(`f${i}`)));
   for (const emit of sampled(["ts", "js"], 1)) {
@@ -108,7 +110,7 @@ Deno.test("tri build refuses other names one by one and builds the rest", async 
   assertEquals([check.code, check.stderr.match(/error\[E9040\]/g)?.length], [1, bad.length]);
 });
 
-Deno.test("tri build takes operands and an output folder of any name", async () => {
+test("tri build takes operands and an output folder of any name", async () => {
   using workspace = new Workspace();
   const folder = "we\nird #%41?\"'\\";
   workspace.write(`${folder}/k/f.tc`, kernel("f"));

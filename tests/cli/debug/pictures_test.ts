@@ -5,11 +5,14 @@ import type { PanelAnswers } from "../../../cli/report/panel_answers.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { bodyOf, converse, failuresOf } from "./support.ts";
+import { testsInTurn } from "../../support/sampled.ts";
+
+const test = testsInTurn(2);
 
 /** Element i of X, as the adapter fills it. */
 const input = (i: number): number => i % 17;
 
-Deno.test("tri debug answers a panel with state, counters, layouts, steps and values", async () => {
+test("tri debug answers a panel with state, counters, layouts, steps and values", async () => {
   const all = await converse(["scale.tc", "--size", "N=70"], [
     ["launch", { stopOnEntry: true }],
     ["configurationDone", {}],
@@ -53,7 +56,7 @@ Deno.test("tri debug answers a panel with state, counters, layouts, steps and va
   assertEquals(failuresOf(all), ["tri/nothing"]);
 });
 
-Deno.test("tri/look gives the elements of tiles where the launch has stopped", async () => {
+test("tri/look gives the elements of tiles where the launch has stopped", async () => {
   const all = await converse(["scale.tc", "--size", "N=70"], [
     ["launch", {}],
     ["setBreakpoints", {

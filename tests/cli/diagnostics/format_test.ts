@@ -3,7 +3,7 @@ import type { Diagnostic } from "../../../compiler/support/diagnostic.ts";
 import { githubCommand } from "../../../cli/diagnostics/github.ts";
 import { sarifLog } from "../../../cli/diagnostics/sarif.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
-import { REAL_MAIN, Workspace } from "../support/tri_process.ts";
+import { REAL_MAIN, type TriResult, Workspace } from "../support/tri_process.ts";
 
 const FILE = { name: "k/a b,c:d%.tc", text: "int x;\nx @ y;\n" };
 const COMMAND_LINE = { name: "<-D TM>", text: "x 1" };
@@ -160,16 +160,20 @@ const COLOR = "\x1b[";
 
 Deno.test("tri colours a pipe only with FORCE_COLOR or CLICOLOR_FORCE, and nothing with NO_COLOR", async () => {
   using workspace = new Workspace({ "a.tc": "error bad\n" });
-  const colored = async (env: Record<string, string>): Promise<boolean> =>
-    (await workspace.process(["check"], { main: REAL_MAIN, env })).stderr.includes(COLOR);
-  assertEquals(await colored({}), false);
-  assertEquals(await colored({ CLICOLOR_FORCE: "1" }), true);
-  assertEquals(await colored({ CLICOLOR_FORCE: "0" }), false);
-  assertEquals(await colored({ FORCE_COLOR: "1" }), true);
-  assertEquals(await colored({ FORCE_COLOR: "0" }), false);
+  const isColored = ({ stderr }: TriResult): boolean => stderr.includes(COLOR);
+  const here = async (env: Record<string, string>): Promise<boolean> =>
+    isColored(await workspace.tri(["check"], { main: REAL_MAIN, env }));
+  assertEquals(await here({}), false);
+  assertEquals(await here({ CLICOLOR_FORCE: "0" }), false);
+  assertEquals(await here({ FORCE_COLOR: "1" }), true);
+  assertEquals(await here({ FORCE_COLOR: "0" }), false);
+  // Deno reads NO_COLOR when it starts.
+  const alone = async (env: Record<string, string>): Promise<boolean> =>
+    isColored(await workspace.process(["check"], { main: REAL_MAIN, env }));
+  assertEquals(await alone({ CLICOLOR_FORCE: "1" }), true);
   // As in Deno and Node themselves.
-  assertEquals(await colored({ FORCE_COLOR: "3", NO_COLOR: "1" }), true);
-  assertEquals(await colored({ CLICOLOR_FORCE: "1", NO_COLOR: "1" }), false);
+  assertEquals(await alone({ FORCE_COLOR: "3", NO_COLOR: "1" }), true);
+  assertEquals(await alone({ CLICOLOR_FORCE: "1", NO_COLOR: "1" }), false);
 });
 
 /** `script` gives a program a terminal of its own. */

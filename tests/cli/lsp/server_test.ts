@@ -1,10 +1,13 @@
 import { once } from "node:events";
 import { must } from "../../../compiler/support/bug.ts";
 import { assertEquals, assertMatch, assertRejects } from "../../support/assert.ts";
+import { testsInTurn } from "../../support/sampled.ts";
 import { LspClient, spawnServer } from "../support/lsp_client.ts";
 import { REAL_MAIN, Workspace } from "../support/tri_process.ts";
 
-Deno.test("tri lsp ends with 0 after shutdown and exit, else with 1", async () => {
+const test = testsInTurn(2);
+
+test("tri lsp ends with 0 after shutdown and exit, else with 1", async () => {
   using workspace = new Workspace();
   const [polite, abrupt, gone] = await Promise.all(
     [1, 2, 3].map(() => LspClient.startProcess(workspace.path)),
@@ -21,7 +24,7 @@ Deno.test("tri lsp answers a second initialize and unknown requests with errors,
   assertEquals(await client.stop(), 0);
 });
 
-Deno.test("tri lsp survives a message that is no JSON", async () => {
+test("tri lsp survives a message that is no JSON", async () => {
   using workspace = new Workspace();
   const child = spawnServer(workspace.path);
   const stdin = must(child.stdin, "a pipe");

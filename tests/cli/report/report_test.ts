@@ -1,6 +1,9 @@
 /** `tri inspect --stage report`: what entries did on the emulator. */
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../../support/assert.ts";
+import { testsInTurn } from "../../support/sampled.ts";
 import { REAL_MAIN, type TriResult, Workspace } from "../support/tri_process.ts";
+
+const test = testsInTurn(2);
 
 const KERNELS = new URL("../../../kernels/", import.meta.url).pathname;
 
@@ -34,7 +37,7 @@ function tableAfter(text: string, line: string): Map<string, Readonly<Record<str
   );
 }
 
-Deno.test("tri inspect --stage report counts what the transposition does: no conflicts, ideal sectors", async () => {
+test("tri inspect --stage report counts what the transposition does: no conflicts, ideal sectors", async () => {
   using workspace = new Workspace();
   const { code, stdout, stderr } = await reportAlone(
     workspace,
@@ -85,7 +88,7 @@ Deno.test("tri inspect --stage report takes sizes, and says which entries they d
   assertMatch(stdout, /^transpose_a16 \(sm_90\) was not run: .*expected M % 4 == 0, got M = 50$/m);
 });
 
-Deno.test("tri inspect --stage report --json has the whole profile of each entry", async () => {
+test("tri inspect --stage report --json has the whole profile of each entry", async () => {
   using workspace = new Workspace();
   const { code, stdout } = await reportAlone(
     workspace,
@@ -119,7 +122,7 @@ __global__ void scatter(int *X, int *Y, int n) {
 }
 `;
 
-Deno.test("tri inspect --stage report says why a kernel is not run whose contract says too little", async () => {
+test("tri inspect --stage report says why a kernel is not run whose contract says too little", async () => {
   using workspace = new Workspace({ "scatter.tc": SCATTER });
   const { stdout, stderr } = await reportAlone(workspace, "scatter.tc");
   assertStringIncludes(stderr, "no ptxas found");

@@ -7,6 +7,9 @@ import { compileGroups } from "../../../cli/tune/candidates.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { compileFile } from "../../support/compile.ts";
+import { testsInTurn } from "../../support/sampled.ts";
+
+const test = testsInTurn(3);
 
 type Sizes = readonly (readonly [name: string, value: number])[];
 
@@ -45,7 +48,7 @@ async function estimate(
   return new Map(ranking.map((one) => [one.config, one]));
 }
 
-Deno.test("An estimate of a product moves each tile of A and B that a block reads, and C", async () => {
+test("An estimate of a product moves each tile of A and B that a block reads, and C", async () => {
   const [M, N, K] = [4096, 2048, 128];
   const found = await estimate(
     "matmul",
@@ -61,7 +64,7 @@ Deno.test("An estimate of a product moves each tile of A and B that a block read
   }
 });
 
-Deno.test("An estimate of a transposition or a sum moves every element once, whatever the tile", async () => {
+test("An estimate of a transposition or a sum moves every element once, whatever the tile", async () => {
   const transposed = await estimate(
     "transpose",
     [["M", 4096], ["N", 8192]],
@@ -81,7 +84,7 @@ Deno.test("An estimate of a transposition or a sum moves every element once, wha
   assertEquals([...summed.values()].map(({ movedBytes }) => movedBytes), [3 << 26, 3 << 26]);
 });
 
-Deno.test("An estimate keeps to the sizes that no timing depends on, such as heads that share keys", async () => {
+test("An estimate keeps to the sizes that no timing depends on, such as heads that share keys", async () => {
   const sizes = [["B", 1], ["H", 4], ["KH", 2], ["M", 32], ["N", 32]] as const;
   const moved = async (causal: number): Promise<number> => {
     const found = await estimate(

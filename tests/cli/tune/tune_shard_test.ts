@@ -1,6 +1,9 @@
 /** `tri tune --shard` and `--merge`: parts of the work for several machines, here two emulators with a made-up clock. */
 import { assertEquals, assertStringIncludes } from "../../support/assert.ts";
+import { testsInTurn } from "../../support/sampled.ts";
 import { type TriResult, TUNE_MAIN, Workspace } from "../support/tri_process.ts";
+
+const test = testsInTurn(2);
 
 const SCALE = `#pragma tri configs TM in {64, 128}
 __global__ void scale(float *X, float *Y, int n) {
@@ -21,7 +24,7 @@ async function tune(
 const headings = ({ stdout }: TriResult): readonly string[] =>
   stdout.split("\n").filter((line) => line.startsWith("scale"));
 
-Deno.test("Parts of tri tune together time each run once, and merged are what one machine writes", async () => {
+test("Parts of tri tune together time each run once, and merged are what one machine writes", async () => {
   using workspace = new Workspace({ "kernels/scale.tc": SCALE });
   const first = await tune(workspace, ["kernels", ...SIZES, "--shard", "1/2"]);
   assertEquals(first.code, 0, first.stderr);

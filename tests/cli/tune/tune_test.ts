@@ -1,6 +1,7 @@
 /** `tri tune` on two GPUs that are emulators with a made-up clock, and what `tri build` makes of its timings. */
 import { Device, type LaunchProfile } from "../../../ffi/mod.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../../support/assert.ts";
+import { testsInTurn } from "../../support/sampled.ts";
 import {
   REAL_MAIN,
   type RunOptions,
@@ -8,6 +9,8 @@ import {
   TUNE_MAIN,
   Workspace,
 } from "../support/tri_process.ts";
+
+const test = testsInTurn(2);
 
 const BODY = `__global__ void scale(float *X, float *Y, int n) {
   int r[TM] = get_program_id(0) * TM + 0 ... TM;
@@ -63,7 +66,7 @@ function keysOf(workspace: Workspace): readonly string[] {
   return there ? Object.keys(timings(workspace)["a16"] ?? {}) : [];
 }
 
-Deno.test("tri tune times configurations by key, prunes the slow, and writes one sorted line for each", async () => {
+test("tri tune times configurations by key, prunes the slow, and writes one sorted line for each", async () => {
   using workspace = new Workspace({ "kernels/scale.tc": SCALE });
   const { code, stdout, stderr } = await workspace.tri(
     ["tune", "kernels", "--size", "n=96", "--size", "n=1000"],
@@ -109,7 +112,7 @@ Deno.test("tri tune times configurations by key, prunes the slow, and writes one
   );
 });
 
-Deno.test("tri tune times what has no timing yet: new configurations, changed code, or all with --force", async () => {
+test("tri tune times what has no timing yet: new configurations, changed code, or all with --force", async () => {
   using workspace = new Workspace({ "kernels/scale.tc": SCALE });
   await tune(workspace, ["--size", "n=96"]);
   const first = workspace.read("kernels/scale.tune.json");
@@ -136,7 +139,7 @@ Deno.test("tri tune times what has no timing yet: new configurations, changed co
   assertStringIncludes(forced.stdout, "n=96 on Test GPU\n");
 });
 
-Deno.test("tri tune continues where it was interrupted", async () => {
+test("tri tune continues where it was interrupted", async () => {
   using workspace = new Workspace({ "kernels/scale.tc": SCALE });
   const sizes = ["--size", "n=96", "--size", "n=1000", "--size", "n=4096"];
   // The two GPUs are done with a run of 18 timings each, and one is at the third.
@@ -165,7 +168,7 @@ Deno.test("tri tune continues where it was interrupted", async () => {
   );
 });
 
-Deno.test("tri tune continues without configurations that fail, do not fit, or do not compile", async () => {
+test("tri tune continues without configurations that fail, do not fit, or do not compile", async () => {
   using workspace = new Workspace({
     "kernels/scale.tc": SCALE.replace("{256, 64, 128}", "{256, 64, 128, 100}"),
   });
@@ -180,7 +183,7 @@ Deno.test("tri tune continues without configurations that fail, do not fit, or d
   assertEquals([found["TM=128"]?.rounds, found["TM=256"]?.rounds], [9, 3]);
 });
 
-Deno.test("tri tune ends the process of a configuration that never ends or crashes, and continues without it", async () => {
+test("tri tune ends the process of a configuration that never ends or crashes, and continues without it", async () => {
   using workspace = new Workspace({ "kernels/scale.tc": SCALE });
   const sizes = ["--size", "n=96"];
   const first = await tune(workspace, [...sizes, "--timeout", "3"], {
@@ -221,7 +224,7 @@ Deno.test("tri tune says what it lacks: a choice, a parameter, a sound file of t
   assertStringIncludes(none.stderr, "no kernel here has more than one configuration");
 });
 
-Deno.test("tri tune --estimate ranks by a model, says so, and writes nothing", async () => {
+test("tri tune --estimate ranks by a model, says so, and writes nothing", async () => {
   using workspace = new Workspace({
     "kernels/scale.tc": `#pragma tri configs TM in {32, 256}; num_warps in {1, 8}\n${BODY}`,
   });
@@ -253,7 +256,7 @@ interface Scale {
   launch(args: Record<string, unknown>, options: { profile: true }): LaunchProfile;
 }
 
-Deno.test("tri build ships the winners, and their wrapper launches the one for the key", async () => {
+test("tri build ships the winners, and their wrapper launches the one for the key", async () => {
   using workspace = new Workspace({ "kernels/scale.tc": SCALE });
   assertEquals((await build(workspace)).code, 0);
   const untuned = workspace.read("out/scale.ts");

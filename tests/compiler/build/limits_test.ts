@@ -1,9 +1,11 @@
 /** Copies of helpers and loops: what long code becomes, and what is refused. */
 import { must } from "../../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { sampled } from "../../support/sampled.ts";
+import { sampled, testsInTurn } from "../../support/sampled.ts";
 import { emulateAgain, int } from "../../support/emulate.ts";
 import { compileFile } from "../../support/compile.ts";
+
+const test = testsInTurn(3);
 
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
@@ -34,18 +36,18 @@ function helpers(count: number, body: (i: number) => string): string {
   return `${functions.join("\n")}\n__global__ void k(int *Y, int n) { *Y = f${count - 1}(n); }\n`;
 }
 
-Deno.test("buildFunc() inlines a chain of 1000 helpers", () => {
+test("buildFunc() inlines a chain of 1000 helpers", () => {
   const text = helpers(1000, (i) => i === 0 ? "return x * 3;" : `return f${i - 1}(x ^ 1) + ${i};`);
   assertEquals(stored(text, [7, 8]), [6 * 3, 9 * 3].map((value) => value + 999 * 500));
 });
 
-Deno.test("buildFunc() inlines helpers inside of expressions that are nested as deeply as they may be", () => {
+test("buildFunc() inlines helpers inside of expressions that are nested as deeply as they may be", () => {
   const [open, close] = ["1 + (".repeat(100), ")".repeat(100)];
   const text = helpers(60, (i) => i === 0 ? "return x;" : `return ${open}f${i - 1}(x)${close};`);
   assertEquals(stored(text, [5]), [5 + 59 * 100]);
 });
 
-Deno.test("buildFunc() inlines helpers inside of branches of helpers", () => {
+test("buildFunc() inlines helpers inside of branches of helpers", () => {
   const text = helpers(
     200,
     (i) => i === 0 ? "return x;" : `if (x == ${i}) return 7; return f${i - 1}(x) + 1;`,
@@ -53,7 +55,7 @@ Deno.test("buildFunc() inlines helpers inside of branches of helpers", () => {
   assertEquals(stored(text, [199, 1, 0, 500]), [7, 205, 199, 699]);
 });
 
-Deno.test("buildFunc() names the call whose copies are too many (E4030)", () => {
+test("buildFunc() names the call whose copies are too many (E4030)", () => {
   const text = helpers(
     40,
     (i) => i === 0 ? "return x;" : `return f${i - 1}(x) + f${i - 1}(x + 1);`,
@@ -98,7 +100,7 @@ Deno.test("buildFunc() refuses branches in branches of helpers beyond a depth (E
   ]);
 });
 
-Deno.test("buildFunc() nests branches and loops as deeply as it says", () => {
+test("buildFunc() nests branches and loops as deeply as it says", () => {
   const body = (i: number): string =>
     i % 3 === 0
       ? `for (int i = 0; i < n; i++) g${i - 1}(Y, n + i);`
@@ -113,7 +115,7 @@ Deno.test("buildFunc() nests branches and loops as deeply as it says", () => {
   assert(ptx !== "");
 });
 
-Deno.test("unroll() keeps what a loop computes when there are many copies", () => {
+test("unroll() keeps what a loop computes when there are many copies", () => {
   const loop = (hint: string): string =>
     `__global__ void k(int *Y, int n) { int s = 1;\n${hint}\nfor (int i = 0; i < n; i++) s = s * 3 + i;\n*Y = s; }\n`;
   const ns = [0, 1, 32, 33, 64, 65, 99, 100, 101, 250];
@@ -123,7 +125,7 @@ Deno.test("unroll() keeps what a loop computes when there are many copies", () =
   }
 });
 
-Deno.test("withoutExits() keeps what a function returns when it has many returns", () => {
+test("withoutExits() keeps what a function returns when it has many returns", () => {
   const returns = range(300).map((i) => `if (x == ${3 * i}) return ${i} + x;`).join("\n");
   const text = helpers(2, (i) => i === 0 ? `${returns}\nreturn -1;` : "return f0(x);");
   assertEquals(stored(text, [0, 3, 96, 99, 450, 897, 898, 900]), [
@@ -161,7 +163,7 @@ Deno.test("withoutExits() keeps what a loop does that has many breaks and contin
   assertEquals(stored(text, [-1, 0, 2, 80, 148]), expected);
 });
 
-Deno.test("withoutExits() keeps what loops one after the other return", () => {
+test("withoutExits() keeps what loops one after the other return", () => {
   const loops = range(80).map((i) =>
     `for (int j = 0; j < 3; j++) { if (x == ${i} + j) return ${i} * 10 + j; }`
   );

@@ -3,6 +3,9 @@ import { dumpTyped } from "../../../compiler/check/tree/dump_typed.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { type Checked, checkText, inKernel } from "../../support/compiler/check.ts";
 import { violations } from "../../support/compiler/typed_invariants.ts";
+import { testsInTurn } from "../../support/sampled.ts";
+
+const test = testsInTurn(3);
 
 const GOLDEN = new URL("../../golden/", import.meta.url);
 
@@ -141,7 +144,7 @@ const ENDLESS = [
 ];
 const ENDLESS_STATEMENTS = ["{ ", "if (n) ", "for (;;) ", "do ", "if (m[any]) n = n + 1; else "];
 
-Deno.test("check() accepts or reports everything that the parser accepts", () => {
+test("check() accepts or reports everything that the parser accepts", () => {
   for (const count of [50, 240, 900]) {
     for (const piece of ENDLESS) checkText(inKernel(`n = ${piece.repeat(count)} n;`));
     for (const piece of ENDLESS_STATEMENTS) checkText(inKernel(`${piece.repeat(count)} n = 1;`));

@@ -9,10 +9,13 @@ import {
 } from "../../support/compiler/lowering.ts";
 import { ROUNDING } from "../../support/bounds.ts";
 import { randomNumbers } from "../../support/numbers.ts";
+import { testsInTurn } from "../../support/sampled.ts";
 import { encode } from "../../support/typed_arrays.ts";
 import { conversionOf, hasBlockBarrier } from "../../../compiler/layout/exchanges.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { ALL_TARGETS, type TargetName, TARGETS } from "../../../compiler/targets.ts";
+
+const test = testsInTurn(3);
 
 type Type = "float16" | "bfloat16" | "float32";
 const SPELLED = { float16: "half", bfloat16: "bfloat16", float32: "float" } as const;
@@ -50,7 +53,7 @@ function leftOfSecond({ laidOut }: LoweredInstance): string {
 }
 
 for (const target of Object.keys(TARGETS) as TargetName[]) {
-  Deno.test(`chainedDots() keeps the operand of the second in registers, on ${target}`, () => {
+  test(`chainedDots() keeps the operand of the second in registers, on ${target}`, () => {
     for (const type of ["float16", "bfloat16"] as const) {
       if (!ALL_TARGETS[target].mma.some((name) => /m16n8k(8|16)$/.test(name) && isOf(name, type))) {
         continue;
@@ -62,7 +65,7 @@ for (const target of Object.keys(TARGETS) as TargetName[]) {
     }
   });
 
-  Deno.test(`chainedDots() keeps sums right, on ${target}`, () => {
+  test(`chainedDots() keeps sums right, on ${target}`, () => {
     for (const type of ["float16", "bfloat16", "float32"] as const) {
       checkChain(type, 4, target);
     }

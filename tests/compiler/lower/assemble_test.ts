@@ -109,7 +109,7 @@ interface Sample {
 }
 
 /** Which part of a kernel's entries stands for all, on how many targets. */
-const PART = 1 / 12;
+const PART = 1 / 24;
 const TARGETS_EACH = 1;
 
 /**

@@ -8,7 +8,10 @@ import { parsePtx } from "../../../compiler/ptx/parse.ts";
 import { verifyPtx } from "../../../compiler/ptx/verify.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import type { TargetName } from "../../../compiler/targets.ts";
+import { testsInTurn } from "../../support/sampled.ts";
 import { groupTargets, TARGET_NAMES } from "../../support/targets.ts";
+
+const test = testsInTurn(2);
 
 /** Every instance of a kernel for a target, as a module of its own. */
 interface Built {
@@ -70,7 +73,7 @@ function checkScalars(
   });
 }
 
-Deno.test("compileFile() copies in a grid-stride loop, also when there is nothing to do", () => {
+test("compileFile() copies in a grid-stride loop, also when there is nothing to do", () => {
   for (const type of ["float", "char"]) {
     const text = `#pragma tri grid(3)
 __global__ void k(${type} *X, ${type} *Y, int n) {
@@ -147,7 +150,7 @@ Deno.test("compileFile() lets a carried bool be the condition and be swapped wit
   );
 });
 
-Deno.test("compileFile() leaves nested loops by break, continue and return", () => {
+test("compileFile() leaves nested loops by break, continue and return", () => {
   const reference = (n: number, m: number): number[] => {
     const y = [0, 0, 0, 0];
     let count = 0;
@@ -226,7 +229,7 @@ Deno.test("compileFile() runs do loops with break and continue, and returns in b
   );
 });
 
-Deno.test("compileFile() inlines helpers that return from the middle of loops", () => {
+test("compileFile() inlines helpers that return from the middle of loops", () => {
   const text = `static int find(int x, int limit) {
   if (x < 0) return -1;
   for (int d = 2; d < limit; d++) {
@@ -316,7 +319,7 @@ __global__ void k(int *X __noalias, int *Y __noalias, int n, int m) {
   });
 });
 
-Deno.test("compileFile() works through rows in chunks, two loops in sequence over each", () => {
+test("compileFile() works through rows in chunks, two loops in sequence over each", () => {
   const text = `#pragma tri grid(4)
 __global__ void k(float *X, float *Y, int n, int ld) {
   int row = get_program_id(0);
@@ -353,7 +356,7 @@ __global__ void k(float *X, float *Y, int n, int ld) {
   });
 });
 
-Deno.test("compileFile() transposes in a loop: shared memory is written when all have read it", () => {
+test("compileFile() transposes in a loop: shared memory is written when all have read it", () => {
   for (const type of ["float", "half", "char"]) {
     const text = `#pragma tri grid(1)
 __global__ void k(${type} *X, ${type} *Y, int n, int ld) {
@@ -426,7 +429,7 @@ __global__ void k(int *X, int n) {
   });
 });
 
-Deno.test("compileFile() gives a loop in a branch the layout that the branch yields", () => {
+test("compileFile() gives a loop in a branch the layout that the branch yields", () => {
   const text = `#pragma tri grid(1)
 __global__ void k(int *Y, int n) {
   int r[8] = 0 ... 8;

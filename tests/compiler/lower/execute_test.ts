@@ -22,6 +22,9 @@ import {
   SIZES,
 } from "../../support/kernels/transposition.ts";
 import { must } from "../../../compiler/support/bug.ts";
+import { testsInTurn } from "../../support/sampled.ts";
+
+const test = testsInTurn(2);
 
 /** The specialised instance wants everything in units of 16 bytes. */
 function rounded(extents: Extents, unit: number): Extents {
@@ -88,11 +91,11 @@ function checkAll(
   );
 }
 
-Deno.test("compileFile() transposes matrices of any size, type, tile and number of warps bit by bit", () => {
+test("compileFile() transposes matrices of any size, type, tile and number of warps bit by bit", () => {
   checkAll("transpose", "transpose", runTransposition);
 });
 
-Deno.test("compileFile() copies matrices of any size, type, tile and number of warps bit by bit", () => {
+test("compileFile() copies matrices of any size, type, tile and number of warps bit by bit", () => {
   checkAll("copy", "copy", runCopy);
 });
 
@@ -125,7 +128,7 @@ Deno.test("compileFile() copies between any two strides", () => {
   }
 });
 
-Deno.test("compileFile() transposes tiles by pointer arithmetic alone, in both directions", () => {
+test("compileFile() transposes tiles by pointer arithmetic alone, in both directions", () => {
   const ROWS = { text: "m[:, newaxis] * ld + n[newaxis, :]", matrix: rowMajor(0, 80) };
   const COLUMNS = { text: "m[:, newaxis] + n[newaxis, :] * ld", matrix: columnMajor(0, 80) };
   for (const type of Object.keys(SIZES)) {
@@ -154,7 +157,7 @@ __global__ void k(${type} *X, ${type} *Y, int ld) {
   }
 });
 
-Deno.test("compileFile() computes the shipped configurations of transpose right at ragged edges", () => {
+test("compileFile() computes the shipped configurations of transpose right at ragged edges", () => {
   const text = readKernel("transpose");
   const configs = [...text.matchAll(
     /TM in \{(\d+)\}, +TN in \{(\d+)\}; +num_warps in \{(\d+)\}(?:, max_registers in \{\d+\})? +if (!?)__TRI_SPECIALIZED__ && sizeof\(TYPE\) == (\d)/g,

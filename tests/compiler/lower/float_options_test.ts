@@ -3,8 +3,11 @@ import { must } from "../../../compiler/support/bug.ts";
 import { type TargetName, TARGETS } from "../../../compiler/targets.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { emulate } from "../../support/emulate.ts";
+import { testsInTurn } from "../../support/sampled.ts";
 import { assemblyErrors, ptxasTest } from "../../support/tools/ptxas.ts";
 import { compileFile } from "../../support/compile.ts";
+
+const test = testsInTurn(2);
 
 const NAMES = Object.values(TARGETS).map(({ name }): TargetName => name);
 
@@ -51,7 +54,7 @@ Deno.test("readOptions() keeps subnormal numbers, and flushes them for ftz(on)",
   assertEquals(unflushed.map(([line]) => line.trim()), []);
 });
 
-Deno.test("readOptions() lets products be fused into sums, unless fp_contract(off) rounds both", () => {
+test("readOptions() lets products be fused into sums, unless fp_contract(off) rounds both", () => {
   // a * b is 1 + 2^-11 + 2^-24: the last bit is lost when the product is rounded.
   const a = 1 + 2 ** -12;
   const lanes: Lanes = () => [a, a, -1 - 2 ** -11];
@@ -147,4 +150,4 @@ ptxasTest("readOptions() makes PTX that assembles, whatever it says of floats", 
   for (const target of NAMES.filter((name) => name !== "sm_70")) {
     assertEquals([...await assemblyErrors(ptxOf(pragmas, body, target), target)], [], target);
   }
-});
+}, test);

@@ -7,6 +7,9 @@ import { printAst } from "../../support/compiler/print_ast.ts";
 import { Reporter } from "../../../compiler/support/diagnostic.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { codesOf, parseText } from "../../support/compiler/parse.ts";
+import { testsInTurn } from "../../support/sampled.ts";
+
+const test = testsInTurn(3);
 
 const CLEAN = new URL("../../golden/parse/clean/", import.meta.url);
 const KERNELS = ["transpose", "dot", "wild"].map((name) =>
@@ -160,7 +163,7 @@ const ODD = [
   "int f(int (*g)(",
 ];
 
-Deno.test("parse() answers endless nesting with one message", () => {
+test("parse() answers endless nesting with one message", () => {
   for (const piece of NESTED) {
     assertEquals(codesOf(`void f() { x = ${piece.repeat(5000)}`), ["E5003"], piece);
   }
@@ -174,7 +177,7 @@ Deno.test("parse() answers endless nesting with one message", () => {
   }
 });
 
-Deno.test("parse() gives trees that can be walked, however long the text", () => {
+test("parse() gives trees that can be walked, however long the text", () => {
   for (const piece of [...NESTED, ...NESTED_STATEMENTS, ...CHAINS, ...ODD]) {
     for (const count of [60, 250, 1500]) {
       for (const head of ["", "void f() { ", "void f() { x = ", "int x = "]) {

@@ -1,6 +1,9 @@
 import { useSite } from "../../../compiler/support/source.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { run } from "../../support/compiler/preprocess.ts";
+import { testsInTurn } from "../../support/sampled.ts";
+
+const test = testsInTurn(3);
 
 Deno.test("preprocess() expands the example of C11 6.10.3.5, number 3", () => {
   const { text, found } = run(`
@@ -198,7 +201,7 @@ Deno.test("preprocess() shows where an expanded token is spelled and each macro 
   assertEquals(chain("int"), ["t.tc: int"]);
 });
 
-Deno.test("preprocess() stops macros that double themselves and arguments that nest without end", () => {
+test("preprocess() stops macros that double themselves and arguments that nest without end", () => {
   const doubling = Array.from({ length: 40 }, (_, i) => `#define A${i + 1} A${i} A${i}`).join("\n");
   assertEquals(run(`#define A0 x\n${doubling}\nA40`).diagnostics.map(({ code }) => code), [
     "E1025",
@@ -228,7 +231,7 @@ Deno.test("preprocess() expands hundreds of chained macros, with a link per macr
   assertEquals(uses, Array.from({ length: 501 }, (_, i) => `M${i}`));
 });
 
-Deno.test("preprocess() expands arguments of macros within the limit on tokens", () => {
+test("preprocess() expands arguments of macros within the limit on tokens", () => {
   const grows = [
     chained(60, (before) => `${before}(x-1)+${before}(x)`),
     chained(60, (before) => `${before}(x+x)`),
@@ -246,7 +249,7 @@ Deno.test("preprocess() expands arguments of macros within the limit on tokens",
   }
 });
 
-Deno.test("preprocess() expands no macro any more once the limit is reached", () => {
+test("preprocess() expands no macro any more once the limit is reached", () => {
   const nested = `#define F(x) x\n#define N 4\n${"F(".repeat(30_000)}n${
     ")".repeat(30_000)
   }\nint a = N;`;

@@ -10,6 +10,9 @@ import { printTokens } from "../../../compiler/preprocess/spell.ts";
 import { Reporter } from "../../../compiler/support/diagnostic.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { run } from "../../support/compiler/preprocess.ts";
+import { testsInTurn } from "../../support/sampled.ts";
+
+const test = testsInTurn(3);
 
 /** Texts that look enough like programs to get somewhere. */
 const programs = fc.array(
@@ -287,7 +290,7 @@ Deno.test("preprocess() reports an include that its host refuses, with the reaso
   ]);
 });
 
-Deno.test("preprocess() ends includes that multiply, whatever each of them holds", () => {
+test("preprocess() ends includes that multiply, whatever each of them holds", () => {
   const twice = (name: string): string => `#include "${name}"\n#include "${name}"\n`;
   const files = Object.fromEntries(
     Array.from({ length: 40 }, (_, i) => [`f${i}.h`, twice(`f${i + 1}.h`)]),

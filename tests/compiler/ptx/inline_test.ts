@@ -5,6 +5,9 @@ import { printInstruction, printVariable } from "../../../compiler/ptx/print.ts"
 import { verifyPtx } from "../../../compiler/ptx/verify.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
+import { testsInTurn } from "../../support/sampled.ts";
+
+const test = testsInTurn(3);
 
 const REGISTERS = ".reg .pred %p<2>; .reg .b32 %r<5>; .reg .f32 %f<3>; .reg .b64 %rd<3>;";
 
@@ -219,7 +222,7 @@ Deno.test("inlineCalls() gives kernels without calls back as they are", () => {
   assert(inlineCalls(module) === module);
 });
 
-Deno.test("inlineCalls() ends where functions call each other more often than memory holds", () => {
+test("inlineCalls() ends where functions call each other more often than memory holds", () => {
   const levels = Array.from(
     { length: 40 },
     (_, i) => `.func f${i + 1}(.reg .b32 x) { call f${i}, (x); call f${i}, (x); ret; }`,
@@ -231,7 +234,7 @@ Deno.test("inlineCalls() ends where functions call each other more often than me
   ]);
 });
 
-Deno.test("inlineCalls() expands calls that are deeper than the stack of the host", () => {
+test("inlineCalls() expands calls that are deeper than the stack of the host", () => {
   const levels = Array.from(
     { length: 20_000 },
     (_, i) => `.func f${i + 1}(.reg .b32 x) { call f${i}, (x); ret; }`,
@@ -245,7 +248,7 @@ Deno.test("inlineCalls() expands calls that are deeper than the stack of the hos
   assertEquals(body.filter((item) => item.kind === "instruction").length, 20_003);
 });
 
-Deno.test("inlineCalls() ends where the kernels of a module get too large together", () => {
+test("inlineCalls() ends where the kernels of a module get too large together", () => {
   const many = (count: number, name: string): string =>
     `.func ${name}(.reg .b32 x) { ${"add.s32 x, x, 1; ".repeat(count)} ret; }`;
   const repeated = `.func g(.reg .b32 x) { ${"call f, (x); ".repeat(200)} ret; }`;

@@ -14,7 +14,9 @@ import {
   sampleModule,
 } from "../../support/emulator/ptx_samples.ts";
 import { assemblyErrors, ptxasTest } from "../../support/tools/ptxas.ts";
-import { halfOf, sampled, TAKES_ALL } from "../../support/sampled.ts";
+import { halfOf, sampled, TAKES_ALL, testsInTurn } from "../../support/sampled.ts";
+
+const test = testsInTurn(2);
 
 /** Targets that ptxas of CUDA 13 knows. */
 const targets: readonly Target[] = Object.values(TARGETS).filter(({ sm, exact }: Target) =>
@@ -133,7 +135,7 @@ ptxasTest("PTX_OPS has forms that ptxas takes since their version and architectu
       [],
     );
   }
-});
+}, test);
 
 ptxasTest("PTX_OPS has forms that ptxas refuses in the version before", async () => {
   const versioned = assembled.filter(({ since }) => {
@@ -154,7 +156,7 @@ ptxasTest("PTX_OPS has forms that ptxas refuses in the version before", async ()
     );
     assertEquals(taken.filter((text) => !TOLERATED.some((pattern) => pattern.test(text))), []);
   }
-});
+}, test);
 
 ptxasTest(
   "PTX_OPS has forms whose modifiers and operands ptxas takes in any combination",
@@ -175,6 +177,7 @@ ptxasTest(
       );
     }
   },
+  test,
 );
 
 // What needs a suffix is tested above; together with everything else it makes ptxas give up.
@@ -190,4 +193,4 @@ ptxasTest("PTX_OPS has forms that ptxas takes for later targets", async () => {
       target.name,
     );
   }
-});
+}, test);

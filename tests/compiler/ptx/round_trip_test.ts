@@ -9,6 +9,9 @@ import { assert, assertEquals } from "../../support/assert.ts";
 import { readRecorded } from "../../support/recorded.ts";
 import { anyModule, sortedRegisters } from "../../support/emulator/ptx_modules.ts";
 import { anySample, sampleModule } from "../../support/emulator/ptx_samples.ts";
+import { testsInTurn } from "../../support/sampled.ts";
+
+const test = testsInTurn(3);
 
 const sortedCode = <T extends PtxCode>(code: T): T => ({
   ...code,
@@ -151,7 +154,7 @@ Deno.test("parsePtx() ends with a module or PtxSyntaxError where tokens are in a
   );
 });
 
-Deno.test("parsePtx() is linear: nested scopes, names declared again and again, long lists", () => {
+test("parsePtx() is linear: nested scopes, names declared again and again, long lists", () => {
   const kernel = (body: string): string =>
     `.version 8.0\n.target sm_80\n.entry k() { .reg .b32 %r<9>; ${body} }`;
   const many = 20000;

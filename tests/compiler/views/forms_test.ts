@@ -10,8 +10,10 @@ import {
   serves,
 } from "../../support/forms/form_run.ts";
 import { freshRandom } from "../../support/random.ts";
-import { sampled } from "../../support/sampled.ts";
+import { sampled, testsInTurn } from "../../support/sampled.ts";
 import { bytesOfType, decode, encode, type Scalar } from "../../support/typed_arrays.ts";
+
+const test = testsInTurn(2);
 
 const TM = 64;
 const TN = 64;
@@ -179,7 +181,7 @@ function checkForm(
 }
 
 for (const order of [0, 1, 2, 3]) {
-  Deno.test(`lowerTensorForm() multiplies masked operands in order ${order}`, () => {
+  test(`lowerTensorForm() multiplies masked operands in order ${order}`, () => {
     checkForm({ ORDER: order, MASKED: 1 }, [
       { m: 64, n: 64, k: 64 },
       { m: 70, n: 100, k: 45 },
@@ -187,7 +189,7 @@ for (const order of [0, 1, 2, 3]) {
       { m: 65, n: 63, k: 96, z: 2 },
     ]);
   });
-  Deno.test(`lowerTensorForm() multiplies operands without masks in order ${order}`, () => {
+  test(`lowerTensorForm() multiplies operands without masks in order ${order}`, () => {
     checkForm({ ORDER: order, MASKED: 0 }, [
       { m: 64, n: 128, k: 64 },
       { m: 70, n: 100, k: 96 },
@@ -202,7 +204,7 @@ const ACROSS = { 0: "across k on the right", 2: "along k", 3: "across k on the l
 for (const [index, types] of NARROW.entries()) {
   const asked = types.statement?.includes("f32acc") === true ? ", with exact sums" : "";
   for (const order of sampled([0, 2, 3] as const, 1, index)) {
-    Deno.test(`lowerTensorForm() multiplies ${types.element}${asked}, ${ACROSS[order]}`, () => {
+    test(`lowerTensorForm() multiplies ${types.element}${asked}, ${ACROSS[order]}`, () => {
       checkForm({ ORDER: order, MASKED: 1 }, [
         { m: 64, n: 64, k: 64 },
         { m: 70, n: 100, k: 45 },

@@ -5,7 +5,9 @@ import { EmulatorError } from "../../../ffi/errors.ts";
 import { openEmulator } from "../../../emulator/driver/mod.ts";
 import { CORPUS } from "../../corpus/mod.ts";
 import { readPtx, runCase } from "../../corpus/run.ts";
-import { sampled } from "../../support/sampled.ts";
+import { sampled, testsInTurn } from "../../support/sampled.ts";
+
+const test = testsInTurn(3);
 
 /** Runs a kernel of the corpus whose text was changed; the kind of fault. */
 function faultOf(kernel: string, change: (text: string) => string): string {
@@ -50,13 +52,13 @@ Deno.test("mbarrier waits that are not repeated until they succeed fault at what
   }
 });
 
-Deno.test("mbarrier waits for a phase that never ends are deadlocks", () => {
+test("mbarrier waits for a phase that never ends are deadlocks", () => {
   const change = (text: string): string =>
     text.replace(/(try_wait\.parity\.shared::cta\.b64 done, \[%r\d+\]), %r\d+;/, "$1, 1;");
   assertEquals(faultOf("hopper_bulk", change), "deadlock");
 });
 
-Deno.test("mbarrier phases that count other bytes than the copy has never end", () => {
+test("mbarrier phases that count other bytes than the copy has never end", () => {
   for (const bytes of sampled([4080, 4112], 1)) {
     const change = (text: string): string =>
       text.replace(/mov\.u32 \t(%r\d+), 4096;/, `mov.u32 \t$1, ${bytes};`);
@@ -64,7 +66,7 @@ Deno.test("mbarrier phases that count other bytes than the copy has never end", 
   }
 });
 
-Deno.test("mbarrier.init for other arrivals than there are never ends a phase, or has too many", () => {
+test("mbarrier.init for other arrivals than there are never ends a phase, or has too many", () => {
   const init = (count: number) => (text: string): string =>
     text.replaceAll(/(mbarrier\.init\.shared\.b64 \[%r\d+\]), 128;/g, `$1, ${count};`);
   assertEquals(faultOf("async_mbarrier", init(129)), "deadlock");

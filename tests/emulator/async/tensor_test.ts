@@ -6,6 +6,9 @@ import { SWIZZLES, TENSOR_TYPES, type TensorMap } from "../../../ffi/tensor_map.
 import { encodeTensorMap } from "../../../emulator/async/tensor_map.ts";
 import { Fault } from "../../../emulator/fault.ts";
 import { Bench } from "./bench.ts";
+import { testsInTurn } from "../../support/sampled.ts";
+
+const test = testsInTurn(3);
 
 /** Where the tensor map, the mbarrier and the box are. */
 const MAP = 0x8000;
@@ -73,7 +76,7 @@ const H200_SHARED = 1024;
  * strides, box, element strides, swizzle and fill (as in the driver's API), coordinates, offset of the box, and the
  * FNV-1a hash of what was in shared memory after a load, in global memory after a store or reduction.
  */
-Deno.test("cp.async.bulk.tensor and cp.reduce.async.bulk.tensor do what an H200 did", () => {
+test("cp.async.bulk.tensor and cp.reduce.async.bulk.tensor do what an H200 did", () => {
   const lines = Deno.readTextFileSync(new URL("tensor_h200.txt", import.meta.url)).trim();
   for (const line of lines.split("\n")) {
     const fields = line.split(" ");

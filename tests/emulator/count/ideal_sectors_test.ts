@@ -5,6 +5,9 @@ import { assert, assertEquals } from "../../support/assert.ts";
 import { compileFile } from "../../support/compile.ts";
 import { loadWrapper } from "../../support/load_wrapper.ts";
 import { freshRandom } from "../../support/random.ts";
+import { testsInTurn } from "../../support/sampled.ts";
+
+const test = testsInTurn(3);
 
 const [ROWS, COLUMNS] = [16, 64];
 const TARGET = "sm_90";
@@ -46,7 +49,7 @@ type Wrapper = {
   ): LaunchProfile;
 };
 
-Deno.test("idealSectors is at most the sectors of every instruction, in programs that broadcast", async () => {
+test("idealSectors is at most the sectors of every instruction, in programs that broadcast", async () => {
   const text = Object.entries(PATTERNS).map(kernelOf).join("\n");
   const { kernels, diagnostics } = compileFile({ name: "broadcasts.tc", text }, {
     targets: [TARGET],

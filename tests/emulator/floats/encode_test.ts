@@ -12,6 +12,9 @@ import {
 } from "../../../emulator/floats/mod.ts";
 import { exactOf } from "../../../emulator/floats/exact.ts";
 import { assertEquals } from "../../support/assert.ts";
+import { testsInTurn } from "../../support/sampled.ts";
+
+const test = testsInTurn(3);
 
 const ROUNDINGS: readonly Rounding[] = ["rn", "rz", "rm", "rp", "rna"];
 const NARROW: readonly FormatName[] = ["f16", "bf16", "e5m2", "e4m3", "e3m2", "e2m3", "e2m1"];
@@ -34,7 +37,7 @@ Deno.test("encoder() gives back the bits of every number of every narrow format"
   }
 });
 
-Deno.test("encoder() takes the neighbour that the rounding says, between all numbers", () => {
+test("encoder() takes the neighbour that the rounding says, between all numbers", () => {
   const up: Readonly<
     Record<Rounding, (bits: number) => [low: number, half: number, high: number]>
   > = {

@@ -11,10 +11,12 @@ import { type FormKernel, formKernel, formModule } from "../../support/emulator/
 import { laneRowsOfTable, spellingsOf } from "../../support/emulator/ptx_forms.ts";
 import { assemblyErrors, ptxasTest } from "../../support/tools/ptxas.ts";
 import { freshRandom } from "../../support/random.ts";
-import { sampled } from "../../support/sampled.ts";
+import { sampled, testsInTurn } from "../../support/sampled.ts";
 import { SEED } from "../../support/seed.ts";
 import { runForms } from "../../support/emulator/run_forms.ts";
 import { REFERENCES } from "./reference.ts";
+
+const test = testsInTurn(2);
 
 /** Which part of such kernels a test takes. */
 const PART = 1 / 4;
@@ -43,7 +45,7 @@ function byTarget(kernels: readonly FormKernel[]): Map<string, FormKernel[]> {
   return groups;
 }
 
-Deno.test("formKernel() makes kernels that verifyPtx() finds nothing wrong with", () => {
+test("formKernel() makes kernels that verifyPtx() finds nothing wrong with", () => {
   for (const [target, kernels] of byTarget(partOf(sampleKernels(20), 0))) {
     assertEquals(verifyPtx(parsePtx(formModule(kernels, target))), [], target);
   }
@@ -57,7 +59,7 @@ ptxasTest("formKernel() makes kernels that ptxas assembles", async () => {
     const found = [...errors].map(([line, message]) => `${lines[line - 1]?.trim()} ${message}`);
     assertEquals(found, [], target);
   }
-});
+}, test);
 
 const isFloat = (name: string): boolean => isTypeName(name) && TYPES[name].class === "float";
 
@@ -84,7 +86,7 @@ function withEmulator(run: (driver: Driver) => void): void {
   driver.close();
 }
 
-Deno.test("the emulator executes kernels of every integer form as the ISA says", () => {
+test("the emulator executes kernels of every integer form as the ISA says", () => {
   const kernels = partOf(sampleKernels(32).filter(hasReference), 2);
   const random = freshRandom();
   withEmulator((driver) => {

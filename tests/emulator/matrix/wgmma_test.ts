@@ -5,9 +5,11 @@ import { setWritten } from "../../../emulator/check/written.ts";
 import { Fault } from "../../../emulator/fault.ts";
 import { mayPassWait } from "../../../emulator/matrix/mod.ts";
 import { assert, assertEquals, assertThrows } from "../../support/assert.ts";
-import { halfOf, sampled } from "../../support/sampled.ts";
+import { halfOf, sampled, testsInTurn } from "../../support/sampled.ts";
 import { bitsOf, nearestF16, valueOf } from "./number_formats.ts";
 import { newStub, random, register, type Stub, vector } from "./stub.ts";
+
+const test = testsInTurn(2);
 
 type Major = "k" | "mn";
 /** Bytes of a swizzled line; 16: no swizzle. */
@@ -273,7 +275,7 @@ const SWIZZLES: readonly Swizzle[] = [16, 32, 64, 128];
 const MAJORS: readonly Major[] = ["k", "mn"];
 const PLAIN = { kFrom: 0, adds: true, signs: [1, 1] } as const;
 
-Deno.test("wgmma reads 16-bit operands in every swizzle, along k and across it", () => {
+test("wgmma reads 16-bit operands in every swizzle, along k and across it", () => {
   for (const swizzle of halfOf(SWIZZLES)) {
     for (const major of MAJORS) {
       const b = { swizzle, major };
@@ -286,7 +288,7 @@ Deno.test("wgmma reads 16-bit operands in every swizzle, along k and across it",
   }
 });
 
-Deno.test("wgmma steps along k by moving the start address", () => {
+test("wgmma steps along k by moving the start address", () => {
   for (const swizzle of halfOf(SWIZZLES)) {
     for (const major of MAJORS) {
       for (const kFrom of [32, 64, 96]) {
@@ -297,7 +299,7 @@ Deno.test("wgmma steps along k by moving the start address", () => {
   }
 });
 
-Deno.test("wgmma multiplies every pair of types", () => {
+test("wgmma multiplies every pair of types", () => {
   const float8 = ["e4m3", "e5m2"];
   const pairs = [
     ["tf32", "tf32", "f32"],
@@ -318,7 +320,7 @@ Deno.test("wgmma multiplies every pair of types", () => {
   }
 });
 
-Deno.test("wgmma takes every n from 8 to 256, negates operands, and leaves out c", () => {
+test("wgmma takes every n from 8 to 256, negates operands, and leaves out c", () => {
   const operand = { swizzle: 128, major: "k" } as const;
   const all = Array.from({ length: 32 }, (_, i) => 8 * (i + 1));
   for (const n of sampled(all, 8)) {

@@ -1,5 +1,8 @@
 import { nativeCompiler, typeErrorsOf } from "../../../scripts/types/native.ts";
 import { assertEquals } from "../../support/assert.ts";
+import { testsInTurn } from "../../support/sampled.ts";
+
+const test = testsInTurn(3);
 
 /** A wrong line for each setting, library and kind of import; the code that `deno check` gives it. */
 const WRONG: readonly (readonly [line: string, code: string])[] = [
@@ -18,7 +21,7 @@ const WRONG: readonly (readonly [line: string, code: string])[] = [
   ["const timer: string = setTimeout(() => {}, 1);", "TS2322"],
 ];
 
-Deno.test("typeErrorsOf() finds what deno check finds", async () => {
+test("typeErrorsOf() finds what deno check finds", async () => {
   const compiler = await nativeCompiler();
   if (compiler === undefined) return;
   const path = await Deno.makeTempFile({ suffix: ".ts" });

@@ -1,4 +1,5 @@
 /** NVIDIA's assembler as an independent judge of PTX, where it is installed. */
+import { type DeclareTest, testsInTurn } from "../sampled.ts";
 
 const found = tryPtxas();
 
@@ -46,7 +47,11 @@ export async function assemblyNotes(text: string, target: string): Promise<reado
   }
 }
 
-/** A test that needs ptxas; without it the test is skipped and its title says so. */
-export function ptxasTest(name: string, fn: () => Promise<void>): void {
-  Deno.test({ name: found ? name : `${name} [skipped: no ptxas]`, ignore: !found, fn });
+/** A test that needs ptxas, declared by `test`; without ptxas it is skipped and its title says so. */
+export function ptxasTest(
+  title: string,
+  body: () => Promise<void>,
+  test: DeclareTest = testsInTurn(1),
+): void {
+  test(title, body, found ? undefined : "no ptxas");
 }

@@ -2,6 +2,9 @@ import { dumpTyped } from "../../../../compiler/check/tree/dump_typed.ts";
 import { assertEquals } from "../../../support/assert.ts";
 import { checkClean, checkText, codesIn } from "../../../support/compiler/check.ts";
 import { testCodes, testTypes } from "../../../support/compiler/check_tables.ts";
+import { testsInTurn } from "../../../support/sampled.ts";
+
+const test = testsInTurn(3);
 
 function testFiles(title: string, rows: Readonly<Record<string, string>>): void {
   Deno.test(`check() ${title}`, () => {
@@ -166,7 +169,7 @@ Deno.test("check() drops attributes that the kernel breaks, through any copy of 
   );
 });
 
-Deno.test("check() checks a long chain of operators", () => {
+test("check() checks a long chain of operators", () => {
   assertEquals(codesIn(`n = ${"n + ".repeat(700)}1;`), []);
   assertEquals(codesIn(`x = ${"m ? *p : ".repeat(200)}0;`), []);
 });

@@ -5,6 +5,9 @@ import { PASS_NAMES } from "../../../../compiler/driver/passes/passes.ts";
 import type { SourceFile } from "../../../../compiler/support/source.ts";
 import type { TargetName } from "../../../../compiler/targets.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../../support/assert.ts";
+import { testsInTurn } from "../../../support/sampled.ts";
+
+const test = testsInTurn(2);
 
 const KERNELS = new URL("../../../../kernels/", import.meta.url);
 
@@ -28,7 +31,7 @@ const SAMPLES: readonly (readonly [string, string, TargetName])[] = [
 ];
 
 for (const [name, kernel, target] of SAMPLES) {
-  Deno.test(`inspectIr() makes the same PTX from ${kernel} after any pass, on ${target}`, () => {
+  test(`inspectIr() makes the same PTX from ${kernel} after any pass, on ${target}`, () => {
     const options = { targets: [target], include: readKernel, verify: true };
     const after = (step: string): string =>
       inspect(readKernel(name), options, "ir", { kernel, after: step });

@@ -6,9 +6,11 @@ import { bitcastScalar } from "../../../../compiler/support/arith.ts";
 import { type TargetName, TARGETS } from "../../../../compiler/targets.ts";
 import { assertEquals } from "../../../support/assert.ts";
 import { freshRandom } from "../../../support/random.ts";
-import { halfOf } from "../../../support/sampled.ts";
+import { halfOf, testsInTurn } from "../../../support/sampled.ts";
 import { CompiledText, zeros } from "../../../support/compiler/value_run.ts";
 import { decode, firstDifference, type Scalar } from "../../../support/typed_arrays.ts";
+
+const test = testsInTurn(2);
 
 const TYPES = Object.keys(SCALARS) as ScalarName[];
 const COUNT = 512;
@@ -125,7 +127,7 @@ ${body}
 for (
   const target of ["sm_70", "sm_80", "sm_89", "sm_90"] as const satisfies readonly TargetName[]
 ) {
-  Deno.test(`convertScalar() computes what the language says for all pairs of types, on ${target}`, () => {
+  test(`convertScalar() computes what the language says for all pairs of types, on ${target}`, () => {
     for (const from of halfOf(TYPES, TARGETS[target].sm)) checkConversions(from, target);
   });
 }

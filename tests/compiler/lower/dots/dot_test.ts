@@ -8,9 +8,11 @@ import {
   spelled,
 } from "../../../support/kernels/product_run.ts";
 import { lowerText, printEntry } from "../../../support/compiler/lowering.ts";
-import { sampled } from "../../../support/sampled.ts";
+import { sampled, testsInTurn } from "../../../support/sampled.ts";
 import { must } from "../../../../compiler/support/bug.ts";
 import { type TargetName, TARGETS } from "../../../../compiler/targets.ts";
+
+const test = testsInTurn(2);
 
 interface Tile {
   readonly m: number;
@@ -96,7 +98,7 @@ Deno.test("lowerDot() takes the matrix instruction of target and types, or none"
   }
 });
 
-Deno.test("lowerDot() rounds to tf32 only where the program says so", () => {
+test("lowerDot() rounds to tf32 only where the program says so", () => {
   const types = { ...must(PRODUCTS[2], "float"), error: 2 ** -10 };
   const tile = { m: 32, n: 32, k: 16, numWarps: 2, transposed: { a: true, b: false } };
   for (const target of ["sm_75", "sm_80", "sm_120"] as const) {
@@ -107,7 +109,7 @@ Deno.test("lowerDot() rounds to tf32 only where the program says so", () => {
   }
 });
 
-Deno.test("lowerDot() loads aligned operands for tensor cores without bank conflicts", () => {
+test("lowerDot() loads aligned operands for tensor cores without bank conflicts", () => {
   const cases = (["sm_75", "sm_80", "sm_90a"] as const).flatMap((target) =>
     [false, true].flatMap((a) =>
       [false, true].flatMap((b) => [1, 4, 8].map((numWarps) => ({ target, a, b, numWarps })))

@@ -4,7 +4,7 @@ import { type ScalarName, SCALARS } from "../../../../compiler/support/scalar.ts
 import { type TargetName, TARGETS } from "../../../../compiler/targets.ts";
 import { assertEquals } from "../../../support/assert.ts";
 import { freshRandom } from "../../../support/random.ts";
-import { sampled } from "../../../support/sampled.ts";
+import { sampled, testsInTurn } from "../../../support/sampled.ts";
 import { countOf, lines } from "../../../support/compiler/tile_index.ts";
 import {
   bytesOfType,
@@ -13,6 +13,8 @@ import {
   type Scalar,
 } from "../../../support/typed_arrays.ts";
 import { CompiledText, zeros } from "../../../support/compiler/value_run.ts";
+
+const test = testsInTurn(2);
 
 const TARGET_NAMES = Object.keys(TARGETS) as TargetName[];
 const TYPES = (Object.keys(SCALARS) as ScalarName[]).filter((type) => type !== "bool");
@@ -76,7 +78,7 @@ function assertSame(actual: readonly Scalar[], expected: readonly Scalar[], what
   assertEquals(firstDifference(actual, expected), undefined, JSON.stringify(what));
 }
 
-Deno.test("flip() reverses each axis", () => {
+test("flip() reverses each axis", () => {
   for (const setup of SETUPS) {
     const count = countOf(setup.shape);
     const x = randomValues(setup.type, count);
@@ -90,7 +92,7 @@ Deno.test("flip() reverses each axis", () => {
   }
 });
 
-Deno.test("cat(), join() and interleave() combine tiles; split0() and split1() divide them", () => {
+test("cat(), join() and interleave() combine tiles; split0() and split1() divide them", () => {
   for (const setup of SETUPS) {
     const count = countOf(setup.shape);
     const [x, z] = [0, 1].map(() => randomValues(setup.type, count));
@@ -117,7 +119,7 @@ function sorted(values: readonly Scalar[], descending: boolean): Scalar[] {
   return [...numbers, ...values.filter((value) => Number.isNaN(value))];
 }
 
-Deno.test("sort() sorts lines up and down, NaN last", () => {
+test("sort() sorts lines up and down, NaN last", () => {
   for (const setup of SETUPS.filter(({ shape }) => countOf(shape) <= 256)) {
     const count = countOf(setup.shape);
     const x = randomValues(setup.type, count);
@@ -134,7 +136,7 @@ Deno.test("sort() sorts lines up and down, NaN last", () => {
   }
 });
 
-Deno.test("gather() looks elements up along any axis", () => {
+test("gather() looks elements up along any axis", () => {
   for (const setup of SETUPS) {
     const { shape } = setup;
     const x = randomValues(setup.type, countOf(shape));

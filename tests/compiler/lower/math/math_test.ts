@@ -10,10 +10,12 @@ import type { ScalarName } from "../../../../compiler/support/scalar.ts";
 import { type TargetName, TARGETS } from "../../../../compiler/targets.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { freshRandom } from "../../../support/random.ts";
-import { sampled } from "../../../support/sampled.ts";
+import { sampled, testsInTurn } from "../../../support/sampled.ts";
 import { mathReference } from "../../../support/reference/math.ts";
 import { decode, encode, firstDifference } from "../../../support/typed_arrays.ts";
 import { CompiledText, zeros } from "../../../support/compiler/value_run.ts";
+
+const test = testsInTurn(2);
 
 const TARGET_NAMES = Object.keys(TARGETS) as TargetName[];
 const COUNT = 256;
@@ -138,7 +140,7 @@ __global__ void k(${spelling} *X, ${spelling} *Y, ${spelling} *Z) {
 }
 
 for (const type of ["float32", "float64"] as const) {
-  Deno.test(`lowerMath() keeps the errors of its table in ${type}`, () => {
+  test(`lowerMath() keeps the errors of its table in ${type}`, () => {
     NAMES.forEach((name, i) => {
       // The code is the same for all targets.
       for (const target of sampled(TARGET_NAMES, 1, i)) checkFunction(name, type, target);
@@ -213,7 +215,7 @@ const CORNERS: Readonly<
   ],
 };
 
-Deno.test("lowerMath() keeps signs of zeros and does not overflow early in hyperbolic functions", () => {
+test("lowerMath() keeps signs of zeros and does not overflow early in hyperbolic functions", () => {
   for (const [name, corners] of Object.entries(CORNERS)) {
     for (const [type, spelling] of [["float32", "float"], ["float64", "double"]] as const) {
       const compiled = new CompiledText(`#pragma tri grid(1)
@@ -235,7 +237,7 @@ __global__ void k(${spelling} *X, ${spelling} *Z) {
   }
 });
 
-Deno.test("lowerMath() takes narrow floats to hyperbolic functions in float", () => {
+test("lowerMath() takes narrow floats to hyperbolic functions in float", () => {
   for (const [type, spelling] of [["float16", "half"], ["bfloat16", "bfloat16"]] as const) {
     for (const name of ["sinh", "cosh", "asinh", "acosh", "atanh"] as const) {
       const compiled = new CompiledText(`#pragma tri grid(1)
@@ -278,7 +280,7 @@ const EXACT: Readonly<Record<string, (x: number, y: number) => number>> = {
 };
 const BINARY = ["fmod", "copysign", "minimum", "maximum", "min", "max"];
 
-Deno.test("lowerMath() rounds, compares and takes remainders exactly in every floating type", () => {
+test("lowerMath() rounds, compares and takes remainders exactly in every floating type", () => {
   for (const type of ["float16", "bfloat16", "float32", "float64"] as const) {
     const spelling = { float16: "half", bfloat16: "bfloat16", float32: "float", float64: "double" };
     for (const [k, name] of Object.keys(EXACT).entries()) {

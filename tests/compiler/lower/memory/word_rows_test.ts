@@ -14,7 +14,9 @@ import {
 } from "../../../support/kernels/transposition.ts";
 import { must } from "../../../../compiler/support/bug.ts";
 import { type TargetName, TARGETS } from "../../../../compiler/targets.ts";
-import { sampled } from "../../../support/sampled.ts";
+import { sampled, testsInTurn } from "../../../support/sampled.ts";
+
+const test = testsInTurn(2);
 
 const BYTES: Configuration = { type: "int8", tm: 256, tn: 128, numWarps: 4 };
 
@@ -58,7 +60,7 @@ Deno.test("lowerWordLoad() and lowerWordStore() transpose bytes of any size, off
   );
 });
 
-Deno.test("lowerWordStore() handles every distance of a row's start from a sector", () => {
+test("lowerWordStore() handles every distance of a row's start from a sector", () => {
   const instance = general(BYTES);
   // Rows of Y lie 257 apart, so that 33 and more of them start at each of 32 distances.
   runTransposition(instance, BYTES, {
@@ -72,7 +74,7 @@ Deno.test("lowerWordStore() handles every distance of a row's start from a secto
 });
 
 for (const target of sampled(Object.keys(TARGETS) as TargetName[], 2)) {
-  Deno.test(`lowerWordLoad() and lowerWordStore() transpose odd matrices on ${target}`, () => {
+  test(`lowerWordLoad() and lowerWordStore() transpose odd matrices on ${target}`, () => {
     const c = { ...BYTES, target };
     const instance = general(c);
     assert(count(instance, "st.global.b32") > 0);
@@ -81,7 +83,7 @@ for (const target of sampled(Object.keys(TARGETS) as TargetName[], 2)) {
   });
 }
 
-Deno.test("wordRows turns what is computed from bytes, and writes nothing between rows", () => {
+test("wordRows turns what is computed from bytes, and writes nothing between rows", () => {
   const instance = lowerGeneral(`#pragma tri grid(1, cdiv(N, 128))
 __global__ void k(uint8 *X, uint8 *Y, int N, int ldx, int ldy) {
   int m[256] = 0 ... 256;

@@ -4,8 +4,11 @@ import fc from "../../../support/property.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { assertRounded, roundingError } from "../../../support/bounds.ts";
 import { int } from "../../../support/emulate.ts";
+import { testsInTurn } from "../../../support/sampled.ts";
 import { SEED } from "../../../support/seed.ts";
 import { CompiledText, type Elements } from "../../../support/compiler/value_run.ts";
+
+const test = testsInTurn(2);
 
 const BLOCKS = [1, 2, 4, 8, 16] as const;
 
@@ -61,7 +64,7 @@ __global__ void k(float *X, float *Y, int M, int N) {
 }`,
   );
 
-Deno.test("num_ctas: softmax of rows of any length is that of double precision with 1 to 16 blocks", () => {
+test("num_ctas: softmax of rows of any length is that of double precision with 1 to 16 blocks", () => {
   for (const blocks of BLOCKS) {
     for (const [warps, n] of [[1, 4096], [4, 4001], [2, 1], [8, 2050]] as const) {
       const kernel = new CompiledText(softmax(4096, blocks, warps), "sm_90");

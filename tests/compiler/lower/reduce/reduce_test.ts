@@ -7,8 +7,11 @@ import { ALL_TARGETS, type TargetName, TARGETS } from "../../../../compiler/targ
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { int } from "../../../support/emulate.ts";
 import { countOf, lines } from "../../../support/compiler/tile_index.ts";
+import { testsInTurn } from "../../../support/sampled.ts";
 import { firstDifference, type Scalar } from "../../../support/typed_arrays.ts";
 import { CompiledText, zeros } from "../../../support/compiler/value_run.ts";
+
+const test = testsInTurn(2);
 
 const INTEGERS = ["int32", "uint32", "int64", "uint64"] as const;
 const NARROW = ["bool", "int8", "uint8", "int16", "uint16"] as const;
@@ -317,7 +320,7 @@ const STEPS: readonly (readonly [
   ],
 ];
 
-Deno.test("lowerReduce() needs no more barriers than reductions in any order leave it, for the emulator sees races", () => {
+test("lowerReduce() needs no more barriers than reductions in any order leave it, for the emulator sees races", () => {
   const programs = fc.record({
     steps: fc.array(fc.nat(STEPS.length - 1), { minLength: 1, maxLength: 5 }),
     rows: fc.constantFrom(1, 2, 8),

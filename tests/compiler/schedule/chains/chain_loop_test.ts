@@ -1,12 +1,14 @@
 /** Chains of dots by tensor copies and warp groups, on the emulator with all of its checks; sums are exact. */
 import { must } from "../../../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
-import { sampled } from "../../../support/sampled.ts";
+import { sampled, testsInTurn } from "../../../support/sampled.ts";
 import { type Compiled, compileForms, runEntry, serves } from "../../../support/forms/form_run.ts";
 import { assertFound, FORM, type Mistake, without } from "../../../support/forms/mistakes.ts";
 import { freshRandom } from "../../../support/random.ts";
 import { assemblyNotes, ptxasTest } from "../../../support/tools/ptxas.ts";
 import { decode, encode } from "../../../support/typed_arrays.ts";
+
+const test = testsInTurn(2);
 
 const K = 64;
 
@@ -209,7 +211,7 @@ function check(name: string, shape: Shape, m: number, n: number, made: Compiled,
 
 const SIZES = [[64, 64], [1, 1], [70, 200]] as const;
 
-Deno.test("rewriteChain() gives the sums of chained dots, whatever lies between them", () => {
+test("rewriteChain() gives the sums of chained dots, whatever lies between them", () => {
   const names = Object.keys(CHAINS);
   for (const name of sampled(names, names.length / 4)) {
     const made = compiled(must(CHAINS[name], "chain"), SHAPE);
@@ -218,7 +220,7 @@ Deno.test("rewriteChain() gives the sums of chained dots, whatever lies between 
   }
 });
 
-Deno.test("rewriteChain() is right for every number of iterations and of slots", () => {
+test("rewriteChain() is right for every number of iterations and of slots", () => {
   for (const slots of [1, 2, 3]) {
     const shape = { ...SHAPE, slots };
     const made = compiled(must(CHAINS.scaled, "chain"), shape);
@@ -247,7 +249,7 @@ Deno.test("leaveEarly() lets programs end before a chain", () => {
   assertEquals(found, found.map((_, i) => i < 128 * K ? 2 * K : 7));
 });
 
-Deno.test("rewriteChain() divides rows among one, two and four warp groups", () => {
+test("rewriteChain() divides rows among one, two and four warp groups", () => {
   for (const groups of [1, 2, 4]) {
     for (const bn of sampled([64, 128], 1, groups)) {
       const shape = { bm: 64 * groups, bn, warps: 4 * groups, slots: 2 };
@@ -256,7 +258,7 @@ Deno.test("rewriteChain() divides rows among one, two and four warp groups", () 
   }
 });
 
-Deno.test("multiplyChain() has rounds for both sides of a branch, in any order", () => {
+test("multiplyChain() has rounds for both sides of a branch, in any order", () => {
   for (const name of ["branching", "opposite", "window"]) {
     const made = compiled(must(CHAINS[name], "chain"), SHAPE);
     // What the rounds pass on stays packed in the loop around them.
@@ -267,7 +269,7 @@ Deno.test("multiplyChain() has rounds for both sides of a branch, in any order",
   }
 });
 
-Deno.test("overlapChain() is right for every number of iterations, with and without registers for two of them", () => {
+test("overlapChain() is right for every number of iterations, with and without registers for two of them", () => {
   for (const bn of [64, 128]) {
     for (
       const [name, limits] of [
@@ -289,7 +291,7 @@ Deno.test("overlapChain() is right for every number of iterations, with and with
   }
 });
 
-Deno.test("overlapChain() starts the first dot of the next iteration before the last one of this, if it has slots", () => {
+test("overlapChain() starts the first dot of the next iteration before the last one of this, if it has slots", () => {
   const names = ["several", "late", "severalBranching", "vectors", "three"];
   const shape = { ...SHAPE, slots: 4 };
   for (const name of sampled(names, 2)) {
@@ -322,7 +324,7 @@ Deno.test("the emulator finds what is missing where a dot is ahead", () => {
 /** Copies of runs that are no boxes. */
 const BULK = "cp.async.bulk.shared::cluster.global.mbarrier";
 
-Deno.test("withVectors() brings the vectors of an iteration with its boxes", () => {
+test("withVectors() brings the vectors of an iteration with its boxes", () => {
   for (const bn of [64, 128]) {
     const shape = { ...SHAPE, bn };
     const made = compiled(must(CHAINS.vectors, "chain"), shape);
@@ -338,7 +340,7 @@ Deno.test("withVectors() brings the vectors of an iteration with its boxes", () 
   }
 });
 
-Deno.test("withVectors() leaves loads of what may change, off 16 bytes, with a mask, or of no run", () => {
+test("withVectors() leaves loads of what may change, off 16 bytes, with a mask, or of no run", () => {
   const { body } = must(CHAINS.vectors, "chain");
   const text = chainText(body, SHAPE);
   const others = [
@@ -352,7 +354,7 @@ Deno.test("withVectors() leaves loads of what may change, off 16 bytes, with a m
   }
 });
 
-Deno.test("the emulator finds what is missing in a chain", () => {
+test("the emulator finds what is missing in a chain", () => {
   const shape = { ...SHAPE, bm: 128, warps: 8 };
   const made = compiled(must(CHAINS.scaled, "chain"), shape);
   const wait = /@!%p\d+ bra L\d+;/;
@@ -406,4 +408,5 @@ ptxasTest(
       }
     }
   },
+  test,
 );

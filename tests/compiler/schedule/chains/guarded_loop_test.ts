@@ -1,12 +1,14 @@
 /** Dots under conditions by tensor copies and warp groups, on the emulator with all of its checks; sums are exact. */
 import { must } from "../../../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
-import { sampled } from "../../../support/sampled.ts";
+import { sampled, testsInTurn } from "../../../support/sampled.ts";
 import { type Compiled, compileForms, runEntry, serves } from "../../../support/forms/form_run.ts";
 import { assertFound, FORM, type Mistake, without } from "../../../support/forms/mistakes.ts";
 import { freshRandom } from "../../../support/random.ts";
 import { assemblyNotes, ptxasTest } from "../../../support/tools/ptxas.ts";
 import { decode, encode } from "../../../support/typed_arrays.ts";
+
+const test = testsInTurn(2);
 
 /** Elements along k of an iteration, and rows of each of the two sums. */
 const STEP = 64;
@@ -152,7 +154,7 @@ function check(
   );
 }
 
-Deno.test("multiplyGuarded() does the dots whose conditions hold, in any number of iterations and slots", () => {
+test("multiplyGuarded() does the dots whose conditions hold, in any number of iterations and slots", () => {
   for (const name of sampled(Object.keys(GUARDS), 2)) {
     const guard = must(GUARDS[name], "guard");
     for (const slots of sampled([2, 3, 4], 1, name.length)) {
@@ -178,7 +180,7 @@ Deno.test("multiplyGuarded() divides columns among warp groups", () => {
 /** One block takes most of a multiprocessor's registers. */
 const ALONE: Shape = { bn: 256, warps: 8, slots: 3, hasEnds: true };
 
-Deno.test("multiplyGuarded() does several programs in turn, of any number of iterations each", () => {
+test("multiplyGuarded() does several programs in turn, of any number of iterations each", () => {
   for (const name of sampled(["table", "loading", "alike"], 1)) {
     const guard = must(GUARDS[name], "guard");
     const made = compiled(guard, ALONE);

@@ -1,6 +1,6 @@
 /** Blocks whose warp groups do programs of their own beside each other, on the emulator with all of its checks. */
 import { assert, assertEquals } from "../../../support/assert.ts";
-import { sampled } from "../../../support/sampled.ts";
+import { sampled, testsInTurn } from "../../../support/sampled.ts";
 import { parseFunc } from "../../../../compiler/ir/parse.ts";
 import { printFunc } from "../../../../compiler/ir/print.ts";
 import { partitionsOf } from "../../../../compiler/ir/program_loop.ts";
@@ -14,6 +14,8 @@ import {
   type TensorProduct,
 } from "../../../support/forms/tensor_product.ts";
 
+const test = testsInTurn(2);
+
 /** The sums of a program take half of the registers that a group of warps has. */
 const PARTITIONS: TensorProduct = {
   type: "float16",
@@ -26,7 +28,7 @@ const PARTITIONS: TensorProduct = {
   isAligned: true,
 };
 
-Deno.test("pipelinePartitions() is right for every number of blocks, programs and iterations", () => {
+test("pipelinePartitions() is right for every number of blocks, programs and iterations", () => {
   const lowered = lowerProduct(PARTITIONS);
   const cases = [1, 2, 4].flatMap((blocks) =>
     // Less than a round of the ring, a round, two, and more; programs for one partition alone, and for both.
@@ -37,7 +39,7 @@ Deno.test("pipelinePartitions() is right for every number of blocks, programs an
   }
 });
 
-Deno.test("pipelinePartitions() does dots of every shape that fills a group's registers", () => {
+test("pipelinePartitions() does dots of every shape that fills a group's registers", () => {
   const cases: readonly Partial<TensorProduct>[] = [
     { type: "bfloat16", mb: 64, nb: 256, kb: 16, transposed: { a: true, b: true } },
     { mb: 256, nb: 64, kb: 16, numStages: 8, transposed: { a: false, b: true } },
@@ -108,7 +110,7 @@ const MISTAKES: readonly Mistake[] = [
   },
 ];
 
-Deno.test("the emulator finds what is missing where partitions do programs beside each other", () => {
+test("the emulator finds what is missing where partitions do programs beside each other", () => {
   const product = { ...PARTITIONS, blocks: 1 };
   const lowered = lowerProduct(product);
   assert(lowered.ptx.includes("setmaxnreg"), "a group leaves its registers to the partitions");
@@ -127,4 +129,5 @@ ptxasTest(
       assertEquals(await assemblyNotes(ptx, "sm_90a"), [], `${mb}x${nb}x${kb}`);
     }
   },
+  test,
 );

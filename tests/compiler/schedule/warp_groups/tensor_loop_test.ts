@@ -1,7 +1,7 @@
 /** Dots of loops whose operands come by tensor copies, on the emulator with all of its checks. */
 import fc, { powersOfTwo } from "../../../support/property.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
-import { sampled } from "../../../support/sampled.ts";
+import { sampled, testsInTurn } from "../../../support/sampled.ts";
 import { parseFunc } from "../../../../compiler/ir/parse.ts";
 import { printFunc } from "../../../../compiler/ir/print.ts";
 import { verifyFunc } from "../../../../compiler/ir/verify.ts";
@@ -13,6 +13,8 @@ import {
   runProduct,
   type TensorProduct,
 } from "../../../support/forms/tensor_product.ts";
+
+const test = testsInTurn(2);
 
 const PLAIN: TensorProduct = {
   type: "float16",
@@ -84,7 +86,7 @@ Deno.test("pipelineTensorDot() reads operands across k into registers, of any si
   );
 });
 
-Deno.test("pipelineTensorDot() is right for every number of iterations up to twice the slots of the ring", () => {
+test("pipelineTensorDot() is right for every number of iterations up to twice the slots of the ring", () => {
   for (const numStages of [2, 3]) {
     const product = { ...PLAIN, numStages };
     const lowered = lowerProduct(product);
@@ -95,7 +97,7 @@ Deno.test("pipelineTensorDot() is right for every number of iterations up to twi
   }
 });
 
-Deno.test("pipelineTensorDot() is right in loops that run several times, and in one after another", () => {
+test("pipelineTensorDot() is right in loops that run several times, and in one after another", () => {
   for (const loops of ["nested", "two"] as const) {
     const product = { ...PLAIN, loops };
     const lowered = lowerProduct(product);
@@ -103,7 +105,7 @@ Deno.test("pipelineTensorDot() is right in loops that run several times, and in 
   }
 });
 
-Deno.test("pipelineTensorDot() has no bank conflicts in its loop, whichever way operands are stored", () => {
+test("pipelineTensorDot() has no bank conflicts in its loop, whichever way operands are stored", () => {
   const ways = [false, true].flatMap((a) => [false, true].map((b) => ({ a, b })));
   for (const transposed of sampled(ways, 1)) {
     const product = { ...PLAIN, kb: 64, transposed };
@@ -197,7 +199,7 @@ const MISTAKES: readonly Mistake[] = [
   },
 ];
 
-Deno.test("the emulator finds what is missing in a loop", () => {
+test("the emulator finds what is missing in a loop", () => {
   const product = { ...PLAIN, mb: 128, numWarps: 8, loops: "nested" as const };
   const lowered = lowerProduct(product);
   assertFound(
@@ -223,4 +225,5 @@ ptxasTest(
       assertEquals(await assemblyNotes(ptx, "sm_90a"), [], type);
     }
   },
+  test,
 );

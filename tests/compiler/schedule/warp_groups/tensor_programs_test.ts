@@ -1,7 +1,7 @@
 /** Loops over the programs of a block, through whose ends copies run on, on the emulator with all of its checks. */
 import fc, { powersOfTwo } from "../../../support/property.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
-import { sampled } from "../../../support/sampled.ts";
+import { sampled, testsInTurn } from "../../../support/sampled.ts";
 import { parseFunc } from "../../../../compiler/ir/parse.ts";
 import { printFunc } from "../../../../compiler/ir/print.ts";
 import { loopOverPrograms } from "../../../../compiler/ir/program_loop.ts";
@@ -13,6 +13,8 @@ import {
   runProduct,
   type TensorProduct,
 } from "../../../support/forms/tensor_product.ts";
+
+const test = testsInTurn(2);
 
 /** One block takes most of a multiprocessor's registers. */
 const ALONE: TensorProduct = {
@@ -26,7 +28,7 @@ const ALONE: TensorProduct = {
   isAligned: true,
 };
 
-Deno.test("pipelineAcrossPrograms() is right for every number of blocks, programs and iterations", () => {
+test("pipelineAcrossPrograms() is right for every number of blocks, programs and iterations", () => {
   const lowered = lowerProduct(ALONE);
   const cases = [1, 2, 3, 7].flatMap((blocks) => [0, 32, 33, 75, 160].map((k) => ({ blocks, k })));
   for (const { blocks, k } of sampled(cases, 4)) {
@@ -102,7 +104,7 @@ const MISTAKES: readonly Mistake[] = [
   },
 ];
 
-Deno.test("the emulator finds what is missing in a loop whose copies run on into the next program", () => {
+test("the emulator finds what is missing in a loop whose copies run on into the next program", () => {
   const product = { ...ALONE, blocks: 1 };
   const lowered = lowerProduct(product);
   assertFound(
@@ -121,4 +123,5 @@ ptxasTest(
       assertEquals(await assemblyNotes(ptx, "sm_90a"), [], `${mb}x${nb}x${kb}`);
     }
   },
+  test,
 );

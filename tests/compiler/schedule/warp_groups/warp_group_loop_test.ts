@@ -2,13 +2,15 @@
 import { walkOps } from "../../../../compiler/ir/walk.ts";
 import fc, { powersOfTwo } from "../../../support/property.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
-import { sampled } from "../../../support/sampled.ts";
+import { sampled, testsInTurn } from "../../../support/sampled.ts";
 import { lowerGeneral, opsNamed } from "../../../support/compiler/lowering.ts";
 import { checkProduct, PRODUCTS, spelled } from "../../../support/kernels/product_run.ts";
 import { parseFunc } from "../../../../compiler/ir/parse.ts";
 import { printFunc } from "../../../../compiler/ir/print.ts";
 import { verifyFunc } from "../../../../compiler/ir/verify.ts";
 import { must } from "../../../../compiler/support/bug.ts";
+
+const test = testsInTurn(2);
 
 interface Loop {
   readonly type: "half" | "bfloat16" | "float" | "int8" | "uint8" | "float8e4" | "float8e5";
@@ -145,7 +147,7 @@ Deno.test("pipelineStoredDot() preserves dots of any size whose rows are not ali
   );
 });
 
-Deno.test("pipelineStoredDot() stores words, without bank conflicts where rows are copied along lanes", () => {
+test("pipelineStoredDot() stores words, without bank conflicts where rows are copied along lanes", () => {
   const loop: Loop = { ...PLAIN, unaligned: true };
   const { laidOut } = lowerGeneral(textOf(loop), "sm_90a");
   assertEquals(opsNamed(laidOut, "async_copy").length, 0);
@@ -169,7 +171,7 @@ Deno.test("planGroupDot() takes the dot of a loop with both operands from memory
   assertEquals(groupDots(PLAIN, "sm_90"), 0);
 });
 
-Deno.test("planGroupDot() leaves what warp groups cannot do to mma, with the same result", () => {
+test("planGroupDot() leaves what warp groups cannot do to mma, with the same result", () => {
   const cases: readonly Loop[] = [
     { ...PLAIN, mb: 32 },
     { ...PLAIN, numWarps: 2 },
@@ -298,7 +300,7 @@ Deno.test("pipelineGroupDot() adds partial sums of float8 separately where the p
   ]);
 });
 
-Deno.test("pipelineGroupDot() has no bank conflicts, whichever way operands are stored", () => {
+test("pipelineGroupDot() has no bank conflicts, whichever way operands are stored", () => {
   const ways = [false, true].flatMap((a) => [false, true].map((b) => ({ a, b })));
   for (const transposed of sampled(ways, 1)) {
     const { access } = checkProduct(
@@ -314,7 +316,7 @@ Deno.test("pipelineGroupDot() has no bank conflicts, whichever way operands are 
   }
 });
 
-Deno.test("pipelineGroupDot() makes functions that print, are read back as they are, and are valid", () => {
+test("pipelineGroupDot() makes functions that print, are read back as they are, and are valid", () => {
   const printed = printFunc(lowerGeneral(textOf(PLAIN), "sm_90a").laidOut);
   assert(printed.includes("warp_group_dot"));
   const read = parseFunc(printed);
@@ -322,7 +324,7 @@ Deno.test("pipelineGroupDot() makes functions that print, are read back as they 
   assertEquals(printFunc(read), printed);
 });
 
-Deno.test("pipelineGroupDot() waits for a dot that is under way once an iteration, for all after the loop", () => {
+test("pipelineGroupDot() waits for a dot that is under way once an iteration, for all after the loop", () => {
   const { laidOut } = lowerGeneral(textOf(PLAIN), "sm_90a");
   const pendings = opsNamed(laidOut, "wait_dots").map(({ attrs }) => attrs);
   assertEquals(pendings, [{ pending: 1 }, { pending: 0 }]);
