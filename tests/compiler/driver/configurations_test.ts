@@ -214,10 +214,14 @@ Deno.test("compileFile() takes the key from the pragma, else from attributes, el
   assertEquals(keyOf(SCALE("#pragma tri config TM=64\n#pragma tri key()")), []);
   const { name, text } = SCALE("#pragma tri config TM=64");
   assertEquals(keyOf({ name, text: text.replace("int n,", "int n __retune,") }), ["n"]);
-  // True or false only where asked for; what is neither that nor an integer never.
+  // True or false only where asked for; what is neither that nor an integer cannot be asked for.
   const more = text.replace("int times", "bool twice, float by, int times")
     .replace("x * 2", "x * (twice ? 2 : by)");
   assertEquals(keyOf({ name, text: more }), ["n", "times"]);
-  assertEquals(keyOf({ name, text: `#pragma tri key(twice, by, n)\n${more}` }), ["n", "twice"]);
+  assertEquals(keyOf({ name, text: `#pragma tri key(twice, n)\n${more}` }), ["n", "twice"]);
+  const { diagnostics } = compileFile({ name, text: `#pragma tri key(by, n)\n${more}` }, {
+    targets: ["sm_80"],
+  });
+  assertEquals(diagnostics.map(({ code }) => code), ["E9012"]);
   assertEquals(keyOf({ name, text: more.replace("twice,", "twice __retune,") }), ["twice"]);
 });
