@@ -7,7 +7,7 @@ import { isMathName, type MathName, operationOf } from "../support/math_function
 import { append, type Context, emit, emitConstant } from "./context.ts";
 import { buildAssert, buildAssume, buildMultiple, buildPrintf } from "./debug.ts";
 import { buildReshape } from "./shape.ts";
-import { buildExchange, buildHalf, buildPair, buildSort } from "./tiles.ts";
+import { buildExchange, buildHalf, buildMerge, buildPair, buildSort, type Order } from "./tiles.ts";
 import { type BuiltinCall, irType } from "./types.ts";
 
 /** Builds a call of a built-in function from the values of its arguments; undefined: it has no value. */
@@ -88,6 +88,12 @@ const normal: Emit = (cx, call, args) => {
 const extentsOf = (call: BuiltinCall): readonly number[] =>
   call.type.kind === "tile" ? call.type.shape : [];
 
+/** By which axis and which way a call sorts. */
+const orderOf = ({ options }: BuiltinCall): Order => ({
+  axis: Number(options[0]),
+  descending: options[1] === "down",
+});
+
 const pair = (
   build: (cx: Context, call: BuiltinCall, a: Value, b: Value) => Value,
 ): Emit =>
@@ -138,8 +144,11 @@ const OTHERS: ReadonlyMap<string, Emit> = new Map<string, Emit>([
   ["split1", (cx, call, [value]) => value && buildHalf(cx, value, 1, call.span)],
   [
     "sort",
-    (cx, call, [value]) =>
-      value && buildSort(cx, value, Number(call.options[0]), call.options[1] === "down", call.span),
+    (cx, call, [value]) => value && buildSort(cx, value, orderOf(call), call.span),
+  ],
+  [
+    "bitonic_merge",
+    (cx, call, [value]) => value && buildMerge(cx, value, orderOf(call), call.span),
   ],
   [
     "gather",

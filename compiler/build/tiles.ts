@@ -71,26 +71,38 @@ export function buildExchange(
   return emit(cx, "exchange", [value], value.type, span, { axis, mask });
 }
 
+/** Along which axis lines are sorted, and which way. */
+export interface Order {
+  readonly axis: number;
+  readonly descending: boolean;
+}
+
 /**
  * Sorts lines by a bitonic network (Batcher, 1968). Elements are compared as integers in the order of their values:
  * then equal ones are indistinguishable, so the sort is stable, and NaN can be made the last.
  */
-export function buildSort(
-  cx: Context,
-  value: Value,
-  axis: number,
-  descending: boolean,
-  span: Span,
-): Value {
-  const { shape, element } = value.type;
-  const extent = must(shape[axis], "axis of a shape");
+export function buildSort(cx: Context, value: Value, order: Order, span: Span): Value {
+  return buildNetwork(cx, value, order, 2, span);
+}
+
+/** The last part of that network, which sorts lines that rise and then fall. */
+export function buildMerge(cx: Context, value: Value, order: Order, span: Span): Value {
+  return buildNetwork(cx, value, order, extentOf(value, order), span);
+}
+
+const extentOf = ({ type }: Value, { axis }: Order): number =>
+  must(type.shape[axis], "axis of a shape");
+
+/** The network from where it makes sorted runs of `first` elements on. */
+function buildNetwork(cx: Context, value: Value, order: Order, first: number, span: Span): Value {
+  const { axis, descending } = order;
   let keys = toKeys(cx, value, descending, span);
-  for (let run = 2; run <= extent; run *= 2) {
+  for (let run = first; run <= extentOf(value, order); run *= 2) {
     for (let stride = run / 2; stride >= 1; stride /= 2) {
       keys = compareAndSwap(cx, keys, axis, { run, stride }, span);
     }
   }
-  return fromKeys(cx, keys, element, descending, span);
+  return fromKeys(cx, keys, value.type.element, descending, span);
 }
 
 /** Each pair at a distance keeps the smaller one in front; in every second run of elements, the larger one. */

@@ -65,6 +65,9 @@ export const BUILTIN_DOCS: Readonly<Record<string, string>> = {
   sort:
     "sorted along an axis (the last), ascending unless `descending`; -0 before +0 as for `min`, NaN last; elements that are " +
     "equal then have equal bits, so stability cannot be observed",
+  bitonic_merge:
+    "`sort` of lines that rise and then fall, or the other way round, or become so when rotated, in log2(n) steps; of others the " +
+    "elements in some order",
   gather: "elements of x that an index tile names along an axis",
   histogram: "how many elements have each of the values 0 … bins - 1",
   dot: 'acc + a @ b; modes "ieee", "tf32", "tf32x3", "bf16x3", "f32acc"',

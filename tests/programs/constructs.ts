@@ -684,6 +684,12 @@ export const CONSTRUCTS: readonly Construct[] = [
         `${T} *(Y + t) = cumsum(z, 0) + cummax(-z, 1) + cummin(z, 0); *(I + t) = cumprod(t - 3, 1);`,
     },
     { name: "`sort`", body: `${R} *(I + r) = sort((r * 7) & 15);`, i: [0, 1, 2, 3] },
+    {
+      name: "`bitonic_merge`",
+      body:
+        `${R} *(I + r) = bitonic_merge(r < 12 ? r : 23 - r) + bitonic_merge(abs(r - 5), 0, 1) - bitonic_merge((r + 5) & 15);`,
+      i: [10, 9, 8, 7],
+    },
     { name: "`gather`", body: `${R} *(I + r) = gather(r * 3, 15 - r, 0);`, i: [45, 42, 39] },
     { name: "`histogram`", body: `${R} *(I + 0 ... 4) = histogram(r % 3, 4);`, i: [6, 5, 5, 0] },
     {

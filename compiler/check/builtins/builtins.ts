@@ -143,6 +143,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "cummax(x, axis)": { rule: own("scan") },
   "cummin(x, axis)": { rule: own("scan") },
   "sort(x, axis?, descending?)": { rule: own("sort") },
+  "bitonic_merge(x, axis?, descending?)": { rule: own("sort") },
   "gather(x, index, axis)": { rule: own("gather") },
   "histogram(x, bins)": { rule: own("histogram") },
   // ---- 7.4, products, random numbers, hints, debugging

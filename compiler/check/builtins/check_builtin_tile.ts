@@ -278,7 +278,7 @@ export function checkScan(
   return operator && builtinNode(call, [operand], operand.type, [`${axis}`]);
 }
 
-/** `sort(x [, axis [, descending]])`. */
+/** `sort(x [, axis [, descending]])` and `bitonic_merge` alike. */
 export function checkSort(
   cx: Context,
   call: BuiltinCall,

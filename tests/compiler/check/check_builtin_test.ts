@@ -86,6 +86,7 @@ testTrees("turns built-ins into operators where there is one", {
   "maximum(x, 2)": "float[16]: maximum(x, float[16](2.0))",
   "sqrtf(x)": "float[16]: sqrt(x)",
   "sort(z, 0, 1)": 'float[16, 32]: sort(z, "0", "down")',
+  "bitonic_merge(z)": 'float[16, 32]: bitonic_merge(z, "1", "up")',
   "atomic_add(p, 1)": "float[16]: atomic_add(p, float[16](1.0))",
   'atomic_add(I, n, b, "relaxed", "cta")': 'int: atomic_add(I, n, b, "relaxed", "cta")',
   "philox(7, r, 2)": 'unsigned int[16]: philox(unsigned long[16](7), r, "2")',

@@ -52,7 +52,7 @@ const PROBES = {
   "cumprod": "i = cumprod(i, 0);",
   "cummax": "i = cummax(i, 0); i = cummin(i, 0);",
   "flip": "x = flip(x, 0);",
-  "sort": "x = sort(x);",
+  "sort": "x = sort(x); x = bitonic_merge(x, 0, 1);",
   "cat": "*(X + 0 ... 128) = cat(x, x);",
   "join": "*(X + (i[:, newaxis] + (0 ... 2)[newaxis, :])) = join(x, x);",
   "split": "x = split0(join(x, x));",

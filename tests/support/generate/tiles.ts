@@ -70,12 +70,12 @@ export function sorting(cx: ProgramContext, wanted: Wanted, fuel: number): Node 
     return undefined;
   }
   const axis = cx.choices.between(0, wanted.shape.length - 1);
-  return node(
-    wanted,
-    "sort(",
-    cx.expr(wanted, fuel),
-    `, ${axis}, ${cx.choices.between(0, 1)})`,
-  );
+  const order = (): string => `, ${axis}, ${cx.choices.between(0, 1)})`;
+  const sorted = ["sort(", cx.expr(wanted, fuel), order()];
+  // What is sorted may be merged: it rises, or it falls.
+  return cx.choices.between(0, 3) > 0
+    ? node(wanted, ...sorted)
+    : node(wanted, "bitonic_merge(", ...sorted, order());
 }
 
 export function gathering(cx: ProgramContext, wanted: Wanted, fuel: number): Node | undefined {

@@ -215,6 +215,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   cummin: scan("min"),
   flip: alongAxis((line) => line.toReversed()),
   sort: alongAxis((line, { options }) => sortLine(line, options[1] === "down")),
+  bitonic_merge: alongAxis((line, { options }) => sortLine(line, options[1] === "down")),
   cat: weave(([first = 0, ...rest], [extent = 1]) => [
     Math.floor(first / extent),
     first % extent,

@@ -136,6 +136,34 @@ test("sort() sorts lines up and down, NaN last", () => {
   }
 });
 
+/** The elements of a sorted line such that they rise, then fall, and are rotated by some places. */
+function bitonic(line: readonly Scalar[], places: number): Scalar[] {
+  const [rising, falling] = [0, 1].map((odd) => line.filter((_, i) => i % 2 === odd));
+  const made = [...rising ?? [], ...(falling ?? []).toReversed()];
+  return [...made.slice(places), ...made.slice(0, places)];
+}
+
+test("bitonic_merge() sorts lines that rise and fall, up and down, NaN last", () => {
+  for (const setup of SETUPS.filter(({ shape }) => countOf(shape) <= 256)) {
+    const count = countOf(setup.shape);
+    const values = randomValues(setup.type, count);
+    for (const descending of [false, true]) {
+      const axis = setup.shape.length - 1 - Number(descending && setup.shape.length > 1);
+      const [x, expected] = [new Array<Scalar>(count), new Array<Scalar>(count)];
+      for (const line of lines(setup.shape, axis)) {
+        const result = sorted(line.map((at) => must(values[at], "element")), descending);
+        const given = bitonic(result, freshRandom().below(line.length));
+        line.forEach((at, i) => {
+          x[at] = must(given[i], "element");
+          expected[at] = must(result[i], "element");
+        });
+      }
+      const call = `bitonic_merge(x, ${axis}, ${Number(descending)})`;
+      assertSame(compute(setup, call, [x], count), expected, { ...setup, axis, descending });
+    }
+  }
+});
+
 test("gather() looks elements up along any axis", () => {
   for (const setup of SETUPS) {
     const { shape } = setup;
