@@ -19,48 +19,45 @@ import {
 
 const TESTS = new URL("../tests/", import.meta.url);
 
-/** Suites that take longest, in the order in which they start, so that no core is left with a long one at the end. */
-const LONGEST: readonly string[] = [
-  "compiler",
-  "cli",
-  "compiler/lower",
-  "emulator",
-  "kernels",
-  "npm",
-  "compiler/schedule",
-  "playground",
-  "examples",
-  "docs",
-  "compiler/ptx",
-  "programs",
-  "others",
-  "editors",
+/**
+ * Suites by the entries of tests/ that share a process, in the order in which they start: the longest first, so that no core is
+ * left with one at the end.
+ */
+const SUITES: readonly (readonly string[])[] = [
+  ["cli"],
+  ["npm"],
+  // What these load is optimised once for both.
+  ["compiler/lower", "compiler/schedule"],
+  ["compiler"],
+  ["kernels"],
+  ["emulator"],
+  ["editors"],
+  ["others"],
+  ["docs"],
+  ["playground"],
+  ["programs"],
+  ["compiler/ptx"],
+  ["examples"],
 ];
 
 /** Folders of tests/ that are suites by their parts. */
 const IN_PARTS: readonly string[] = ["compiler"];
 
-/** Suites by the entries of tests/ that they run: one of those that take long, or all others of a folder. */
+/** The suites that have some of the entries of tests/. */
 export function suitesOf(names: readonly string[]): Suite[] {
-  const suites = Map.groupBy(
-    names.toSorted(),
-    (name) => LONGEST.includes(name) ? name : restOf(name),
-  );
-  const rank = (name: string): number => {
-    const rank = LONGEST.indexOf(name);
-    return rank < 0 ? LONGEST.length : rank;
-  };
-  return [...suites].map(([name, parts]) => ({
-    name,
-    paths: parts.map((part) => `tests/${part}`),
-    isShared: true,
-  })).toSorted((a, b) => rank(a.name) - rank(b.name) || (a.name < b.name ? -1 : 1));
+  const rows = Map.groupBy(names.toSorted(), rowOf);
+  return SUITES.flatMap((entries, row) => {
+    const paths = rows.get(row)?.map((name) => `tests/${name}`);
+    return paths === undefined ? [] : [{ name: entries.join(" and "), paths, isShared: true }];
+  });
 }
 
-/** The suite of an entry that takes little: to load and to optimise what it tests takes longer. */
-function restOf(name: string): string {
+/** The suite of an entry. Those that are not named take little: to load and to optimise what they test takes longer. */
+function rowOf(name: string): number {
+  const row = SUITES.findIndex((entries) => entries.includes(name));
+  if (row >= 0) return row;
   const [folder = ""] = name.split("/");
-  return IN_PARTS.includes(folder) ? folder : "others";
+  return rowOf(IN_PARTS.includes(folder) ? folder : "others");
 }
 
 function entriesOf(folder: string): string[] {

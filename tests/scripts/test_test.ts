@@ -10,11 +10,12 @@ Deno.test("suitesOf() starts what takes longest first, and shares a process for 
     "compiler/ir",
     "compiler/lower",
     "compiler/mod_test.ts",
+    "compiler/schedule",
   ]);
   assertEquals(suites.map(({ name, paths }) => [name, ...paths]), [
-    ["compiler", "tests/compiler/ir", "tests/compiler/mod_test.ts"],
     ["cli", "tests/cli"],
-    ["compiler/lower", "tests/compiler/lower"],
+    ["compiler/lower and compiler/schedule", "tests/compiler/lower", "tests/compiler/schedule"],
+    ["compiler", "tests/compiler/ir", "tests/compiler/mod_test.ts"],
     ["others", "tests/architecture_test.ts", "tests/bench"],
   ]);
 });
