@@ -169,18 +169,18 @@ function rewrite(func: Func, ops: Op[], found: ReadonlyMap<Op, WordAccess>): voi
     const op = must(ops[at], "operation");
     const access = found.get(op);
     if (access === undefined || (op.name !== "load" && op.name !== "store")) continue;
-    const builder = new Builder(func, op.span);
-    const inside = insideOf(builder, op, access);
+    const made: NewOps = { func, span: op.span, ops: [] };
+    const inside = insideOf(made, op, access);
     const { pointer, mask } = operandsOf(op);
     const type: IrType = { element: "bool", shape: pointer.type.shape };
-    const always = (): Value => builder.constant(1, type);
+    const always = (): Value => constant(made, 1, type);
     const [firstRow, ...otherRows] = access.bounds.rows;
     const rows = otherRows.reduce<Value | undefined>(
-      (a, b) => a && builder.make("and", [a, b], type),
+      (a, b) => a && make(made, "and", [a, b], type),
       firstRow,
     );
     const given = op.name === "load"
-      ? [pointer, mask ?? always(), builder.constant(0, resultOf(op).type)]
+      ? [pointer, mask ?? always(), constant(made, 0, resultOf(op).type)]
       : [pointer, operandsOf(op).value, mask ?? always()];
     op.operands.splice(
       0,
@@ -190,14 +190,14 @@ function rewrite(func: Func, ops: Op[], found: ReadonlyMap<Op, WordAccess>): voi
       ...rows === undefined ? [] : [rows],
     );
     setAttrs(op, { words: access.axis });
-    ops.splice(at, 0, ...builder.ops);
-    at += builder.ops.length;
+    ops.splice(at, 0, ...made.ops);
+    at += made.ops.length;
   }
 }
 
 /** Whether no row ends in the tile, or, of a load, begins or ends less than the margin from it. */
 function insideOf(
-  builder: Builder,
+  into: NewOps,
   op: OpOf<"load" | "store">,
   { axis, bounds, gridAxis }: WordAccess,
 ): Value {
@@ -205,53 +205,60 @@ function insideOf(
   const bool = scalarType("bool");
   const margin = gridAxis === undefined ? 0 : MARGIN;
   const conditions = bounds.ends.flatMap(({ index: { start, first }, bound }) => {
-    const begin = builder.plus(start, first);
-    const last = builder.plus(start, first + BigInt(extent - 1 + margin));
+    const begin = plus(into, start, first);
+    const last = plus(into, start, first + BigInt(extent - 1 + margin));
     return [
-      builder.make("lt", [last, bound], bool),
+      make(into, "lt", [last, bound], bool),
       // The sum has not wrapped.
-      builder.make("lt", [begin, last], bool),
+      make(into, "lt", [begin, last], bool),
     ];
   });
-  if (gridAxis !== undefined) conditions.push(...builder.between(gridAxis));
+  if (gridAxis !== undefined) conditions.push(...between(into, gridAxis));
   const [one, ...others] = conditions;
   return others.reduce(
-    (all, next) => builder.make("and", [all, next], bool),
-    one ?? builder.constant(1, bool),
+    (all, next) => make(into, "and", [all, next], bool),
+    one ?? constant(into, 1, bool),
   );
 }
 
-/** Makes operations with one result. */
-class Builder {
-  readonly ops: Op[] = [];
+/** Operations that are made for an access, in order, and what they are made with. */
+interface NewOps {
+  readonly func: Func;
+  readonly span: Span;
+  readonly ops: Op[];
+}
 
-  constructor(readonly func: Func, readonly span: Span) {}
+/** Adds an operation with one result, and returns that. */
+function make(
+  { func, span, ops }: NewOps,
+  name: TileOp,
+  operands: readonly Value[],
+  type: IrType,
+  attrs: Attrs = {},
+): Value {
+  const op = newUncheckedOp(func, name, operands, [type], span, attrs);
+  ops.push(op);
+  return resultOf(op);
+}
 
-  make(name: TileOp, operands: readonly Value[], type: IrType, attrs: Attrs = {}): Value {
-    const op = newUncheckedOp(this.func, name, operands, [type], this.span, attrs);
-    this.ops.push(op);
-    return resultOf(op);
-  }
+function constant(into: NewOps, value: number | bigint, type: IrType): Value {
+  const isFloat = !isPointer(type.element) && SCALARS[type.element].class === "float";
+  return make(into, "constant", [], type, { value: isFloat ? Number(value) : BigInt(value) });
+}
 
-  constant(value: number | bigint, type: IrType): Value {
-    const isFloat = !isPointer(type.element) && SCALARS[type.element].class === "float";
-    return this.make("constant", [], type, { value: isFloat ? Number(value) : BigInt(value) });
-  }
+/** Whether there are programs before and after this one along an axis of the grid. */
+function between(into: NewOps, axis: number): readonly Value[] {
+  const [int, bool] = [scalarType("int32"), scalarType("bool")];
+  const program = make(into, "program_id", [], int, { axis });
+  const programs = make(into, "num_programs", [], int, { axis });
+  return [
+    make(into, "gt", [program, constant(into, 0, int)], bool),
+    make(into, "lt", [plus(into, program, 1n), programs], bool),
+  ];
+}
 
-  /** Whether there are programs before and after this one along an axis of the grid. */
-  between(axis: number): readonly Value[] {
-    const [int, bool] = [scalarType("int32"), scalarType("bool")];
-    const program = this.make("program_id", [], int, { axis });
-    const programs = this.make("num_programs", [], int, { axis });
-    return [
-      this.make("gt", [program, this.constant(0, int)], bool),
-      this.make("lt", [this.plus(program, 1n), programs], bool),
-    ];
-  }
-
-  plus(start: Value | undefined, count: bigint): Value {
-    const type = scalarType("int32");
-    if (start === undefined) return this.constant(count, type);
-    return count === 0n ? start : this.make("add", [start, this.constant(count, type)], type);
-  }
+function plus(into: NewOps, start: Value | undefined, count: bigint): Value {
+  const type = scalarType("int32");
+  if (start === undefined) return constant(into, count, type);
+  return count === 0n ? start : make(into, "add", [start, constant(into, count, type)], type);
 }
