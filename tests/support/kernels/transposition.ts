@@ -1,6 +1,7 @@
 /**
  * Kernels of the repository in a configuration of a test's choice, and their runs on matrices of any address and shape.
  */
+import fc from "../property.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import type { TargetName } from "../../../compiler/targets.ts";
 import { type LoweredInstance, lowerText } from "../compiler/lowering.ts";
@@ -43,6 +44,20 @@ export function configured(file: string, kernel: string, c: Configuration): Lowe
 `;
   return lowerText(pragmas + text, c.target ?? "sm_80", kernel);
 }
+
+/** The general instance of the transposition in one configuration. */
+export function generalTransposition(c: Configuration): LoweredInstance {
+  const instances = configured("transpose", "transpose", c);
+  return must(instances.find(({ conditions }) => conditions.length === 0), "general instance");
+}
+
+/** Where matrices begin and how far apart their rows are, for random extents. */
+export const ANY_PLACES = {
+  gapX: fc.integer({ min: 0, max: 40 }),
+  gapY: fc.integer({ min: 0, max: 40 }),
+  startX: fc.integer({ min: 0, max: 40 }),
+  startY: fc.integer({ min: 0, max: 40 }),
+} as const;
 
 export const rowMajor = (offset: number, stride: number): StoredMatrix => ({
   offset,

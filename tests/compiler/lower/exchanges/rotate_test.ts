@@ -9,8 +9,8 @@ import {
   printEntry,
 } from "../../../support/compiler/lowering.ts";
 import {
-  type Configuration,
-  configured,
+  ANY_PLACES,
+  generalTransposition,
   runTransposition,
 } from "../../../support/kernels/transposition.ts";
 import type { Op } from "../../../../compiler/ir/func.ts";
@@ -26,14 +26,9 @@ const isRotated = ({ laidOut }: LoweredInstance): boolean => {
   return found.length > 0;
 };
 
-function general(c: Configuration): LoweredInstance {
-  const instances = configured("transpose", "transpose", c);
-  return must(instances.find(({ conditions }) => conditions.length === 0), "general instance");
-}
-
 Deno.test("rotateStore() rotates rows of halves and floats that start anywhere, and no others", () => {
   const rotated = (type: string, tm: number): boolean =>
-    isRotated(general({ type, tm, tn: 8, numWarps: 1 }));
+    isRotated(generalTransposition({ type, tm, tn: 8, numWarps: 1 }));
   assertEquals(["half", "float", "int16"].map((type) => rotated(type, 64)), [true, true, true]);
   // One access a row; accesses of less and of more than a line.
   assertEquals([rotated("half", 32), rotated("int8", 128), rotated("double", 64)], [
@@ -69,14 +64,11 @@ Deno.test("lowerRotate() transposes matrices of any size, offset and stride bit 
   const anyExtents = fc.record({
     rows: fc.integer({ min: 1, max: 300 }),
     columns: fc.integer({ min: 1, max: 40 }),
-    gapX: fc.integer({ min: 0, max: 40 }),
-    gapY: fc.integer({ min: 0, max: 40 }),
-    startX: fc.integer({ min: 0, max: 40 }),
-    startY: fc.integer({ min: 0, max: 40 }),
+    ...ANY_PLACES,
   });
   fc.assert(
     fc.property(anyConfiguration, anyExtents, (c, e) => {
-      const instance = general(c);
+      const instance = generalTransposition(c);
       assert(c.tn === 1 || isRotated(instance));
       runTransposition(instance, c, { ...e, columns: Math.min(e.columns, 3 * c.tn) });
     }),
@@ -87,7 +79,7 @@ Deno.test("lowerRotate() transposes matrices of any size, offset and stride bit 
 Deno.test("lowerRotate() handles every distance of a row's start from a boundary", () => {
   for (const type of ["half", "float"]) {
     const c = { type, tm: 64, tn: 32, numWarps: 2 };
-    const instance = general(c);
+    const instance = generalTransposition(c);
     // Rows of Y lie 65 apart, so that 33 rows start at each of 32 distances.
     for (const startY of [0, 1, 31]) {
       runTransposition(instance, c, { rows: 64, columns: 33, gapX: 0, gapY: 1, startX: 1, startY });
@@ -99,7 +91,7 @@ for (const target of Object.keys(TARGETS) as TargetName[]) {
   Deno.test(`lowerRotate() transposes odd matrices on ${target}`, () => {
     for (const type of halfOf(["half", "float"], ALL_TARGETS[target].sm)) {
       const c = { type, tm: 128, tn: 16, numWarps: 4, target };
-      const instance = general(c);
+      const instance = generalTransposition(c);
       assert(isRotated(instance));
       runTransposition(instance, c, {
         rows: 199,

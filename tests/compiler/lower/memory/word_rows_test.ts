@@ -8,8 +8,9 @@ import {
   printEntry,
 } from "../../../support/compiler/lowering.ts";
 import {
+  ANY_PLACES,
   type Configuration,
-  configured,
+  generalTransposition,
   runTransposition,
 } from "../../../support/kernels/transposition.ts";
 import { must } from "../../../../compiler/support/bug.ts";
@@ -20,17 +21,12 @@ const test = testsInTurn(2);
 
 const BYTES: Configuration = { type: "int8", tm: 256, tn: 128, numWarps: 4 };
 
-function general(c: Configuration): LoweredInstance {
-  const instances = configured("transpose", "transpose", c);
-  return must(instances.find(({ conditions }) => conditions.length === 0), "general instance");
-}
-
 /** How often the text has an instruction. */
 const count = ({ kernel }: LoweredInstance, opcode: string): number =>
   printEntry(kernel).split(`${opcode} `).length - 1;
 
 Deno.test("lowerWordLoad() reads two words of global memory for a word, and lowerWordStore() stores one", () => {
-  const instance = general(BYTES);
+  const instance = generalTransposition(BYTES);
   const words = BYTES.tm * BYTES.tn / instance.threads / 4;
   const loads = ["ld.global.b32", "ld.global.L2::256B.b32"].map((one) => count(instance, one));
   assertEquals(Math.max(...loads), 2 * words);
@@ -49,19 +45,20 @@ Deno.test("lowerWordLoad() and lowerWordStore() transpose bytes of any size, off
   const anyExtents = fc.record({
     rows: fc.integer({ min: 200, max: 530 }),
     columns: fc.integer({ min: 380, max: 400 }),
-    gapX: fc.integer({ min: 0, max: 40 }),
-    gapY: fc.integer({ min: 0, max: 40 }),
-    startX: fc.integer({ min: 0, max: 40 }),
-    startY: fc.integer({ min: 0, max: 40 }),
+    ...ANY_PLACES,
   });
   fc.assert(
-    fc.property(anyConfiguration, anyExtents, (c, e) => runTransposition(general(c), c, e)),
+    fc.property(
+      anyConfiguration,
+      anyExtents,
+      (c, e) => runTransposition(generalTransposition(c), c, e),
+    ),
     { numRuns: 8 },
   );
 });
 
 test("lowerWordStore() handles every distance of a row's start from a sector", () => {
-  const instance = general(BYTES);
+  const instance = generalTransposition(BYTES);
   // Rows of Y lie 257 apart, so that 33 and more of them start at each of 32 distances.
   runTransposition(instance, BYTES, {
     rows: 256,
@@ -76,7 +73,7 @@ test("lowerWordStore() handles every distance of a row's start from a sector", (
 for (const target of sampled(Object.keys(TARGETS) as TargetName[], 2)) {
   test(`lowerWordLoad() and lowerWordStore() transpose odd matrices on ${target}`, () => {
     const c = { ...BYTES, target };
-    const instance = general(c);
+    const instance = generalTransposition(c);
     assert(count(instance, "st.global.b32") > 0);
     const extents = { rows: 259, columns: 261, gapX: 1, gapY: 2, startX: 3, startY: 5 };
     runTransposition(instance, c, extents);
