@@ -10,7 +10,7 @@ import { longProgram, TILE } from "../support/generate/long.ts";
 import { freshRandom } from "../support/random.ts";
 import { SEED } from "../support/seed.ts";
 
-const COUNT = Number(Deno.env.get("TRI_LONG") ?? 6);
+const COUNT = Number(Deno.env.get("TRI_LONG") ?? 12);
 /** Statements of a piece. */
 const MOST = Number(Deno.env.get("TRI_LONG_SIZE") ?? 300);
 

@@ -33,7 +33,7 @@ import { argumentsOf, constantsOf, launchOf, memoriesOfReference } from "./const
 import { type Construct, CONSTRUCTS } from "./constructs.ts";
 import { textOf, titleOf } from "./coverage.ts";
 
-const COUNT = Number(Deno.env.get("TRI_PROGRAMS") ?? 4);
+const COUNT = Number(Deno.env.get("TRI_PROGRAMS") ?? 8);
 /** Stops of a program that are looked at. */
 const MOST_STOPS = 20;
 
