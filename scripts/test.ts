@@ -15,9 +15,13 @@ import {
   runAll,
   say,
   type Suite,
+  testsIn,
 } from "./suites.ts";
 
 const TESTS = new URL("../tests/", import.meta.url);
+
+/** The suite of what takes little. */
+const OTHERS = "others";
 
 /**
  * Suites by the entries of tests/ that share a process, in the order in which they start: the longest first, so that no core is
@@ -32,7 +36,7 @@ const SUITES: readonly (readonly string[])[] = [
   ["kernels"],
   ["emulator"],
   ["editors"],
-  ["others"],
+  [OTHERS],
   ["docs"],
   ["playground"],
   ["programs"],
@@ -57,7 +61,7 @@ function rowOf(name: string): number {
   const row = SUITES.findIndex((entries) => entries.includes(name));
   if (row >= 0) return row;
   const [folder = ""] = name.split("/");
-  return rowOf(IN_PARTS.includes(folder) ? folder : "others");
+  return rowOf(IN_PARTS.includes(folder) ? folder : OTHERS);
 }
 
 function entriesOf(folder: string): string[] {
@@ -87,10 +91,30 @@ function kernelOptions(): string[] {
   return ["--werror", ...hasCubins ? [] : ["--no-cubin"]];
 }
 
+/** The part of a suite's files up to which those that read what is built do not make it wait. */
+const FEW = 1 / 8;
+
+/** Suites of which few files read what is built leave these to `others`, which waits. */
+export function startEarly(suites: readonly Suite[]): Suite[] {
+  const moved: string[] = [];
+  const early = suites.map((suite) => {
+    const files = suite.paths.flatMap(testsIn);
+    const readers = files.filter(needsBuild);
+    if (suite.name === OTHERS || readers.length === 0 || readers.length > FEW * files.length) {
+      return suite;
+    }
+    moved.push(...readers);
+    return { ...suite, paths: files.filter((file) => !readers.includes(file)) };
+  });
+  return early.map((suite) =>
+    suite.name === OTHERS ? { ...suite, paths: [...suite.paths, ...moved] } : suite
+  );
+}
+
 /** The build, the type check and the suites; without arguments all suites. */
 export function jobsOf(paths: readonly string[]): Job<Finished>[] {
   const suites = paths.length === 0
-    ? suitesOf(entriesOf(""))
+    ? startEarly(suitesOf(entriesOf("")))
     : [{ name: paths.join(" "), paths, isShown: true }];
   return [
     kernelsJob(kernelOptions()),
