@@ -126,7 +126,7 @@ export interface DebugLaunch {
   readonly findings: readonly Finding[];
   /**
    * Runs forward, or backward with -1, for at most `steps` steps. The first run stops at the first step if a breakpoint is
-   * met there; after a `goto`, or when a run has been there, runs begin with the next step.
+   * met there; after a `goto` or another run, runs begin with the next step.
    */
   run(until: Until, direction?: 1 | -1, steps?: number): StopReason;
   /** Goes to a step, forward or backward, past all breakpoints. */

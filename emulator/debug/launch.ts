@@ -77,7 +77,7 @@ export function debugLaunch(options: DebuggedLaunch): OwnedDebugLaunch {
   /** The steps before it have been reported before: what they print and find is known. */
   let furthest = 0;
   let position = 0;
-  /** Nobody has been at the first step yet, so that what stops there is still to be met. */
+  /** No run has started: a breakpoint at the first step has not been reported. */
   let isNew = true;
 
   const observer: Observer = {

@@ -117,6 +117,8 @@ async function bundle(work: string, folder: string): Promise<readonly string[]> 
     alias: STD,
     metafile: true,
     nodePaths: [path.join(work, "node_modules")],
+    // A tsconfig.json in a folder above the repository could name other packages.
+    tsconfigRaw: {},
     // In the package --bundle is refused, and the run time asks for koffi when it needs it.
     external: ["#runtime", "esbuild", "esbuild-wasm", "koffi"],
     plugins: [projectRunTime],

@@ -144,7 +144,7 @@ Deno.test("DebugLaunch.run() meets a breakpoint at the first step once, in the f
     if (block === 0) assertEquals(launch.position, 0);
   }
   assertEquals(launch.run("end").kind, "end");
-  // Whoever goes back there has been there.
+  // After a run back to the first step, its breakpoint is not reported again.
   while (launch.run("end", -1).kind !== "start");
   assertEquals(launch.run("end"), { kind: "breakpoint", number: 0 });
   assertEquals(launch.focus.program, [1, 0, 0]);
