@@ -87,6 +87,13 @@ export interface Contents {
   readonly strides: readonly number[];
 }
 
+/** What a stream has recorded. */
+export interface RecordedGraph {
+  readonly handle: bigint;
+  /** How many launches, copies and other steps it has. */
+  readonly nodes: number;
+}
+
 /** A kernel ready to be launched again and again. */
 export interface PreparedLaunch {
   /** The packed arguments, little-endian, each on its natural alignment; the caller changes them between launches. */
@@ -216,7 +223,7 @@ export interface Driver {
   /** From here on the stream records its work instead of doing it. */
   beginCapture(stream: bigint): void;
   /** Ends the recording; the result can be launched. */
-  endCapture(stream: bigint): bigint;
+  endCapture(stream: bigint): RecordedGraph;
   /** Queues the recorded work. */
   launchGraph(graph: bigint, stream: bigint): void;
   /** Launches that are queued are still done. */

@@ -134,14 +134,14 @@ export class Stream {
       throw error;
     }
     this.#recording = undefined;
-    return new Graph(this, device.enter().endCapture(handle), recording);
+    return new Graph(this, device.enter().endCapture(handle).handle, recording);
   }
 
   #abandonCapture(): void {
     this.#recording = undefined;
     try {
       const driver = this.device.enter();
-      driver.destroyGraph(driver.endCapture(this.#handle));
+      driver.destroyGraph(driver.endCapture(this.#handle).handle);
     } catch {
       // The error that broke the recording is the one to report.
     }

@@ -10,6 +10,7 @@ import type {
   FunctionInfo,
   LaunchShape,
   PreparedLaunch,
+  RecordedGraph,
 } from "../../ffi/driver.ts";
 import type { HostBytes } from "../../ffi/dtype.ts";
 import type { CudaError } from "../../ffi/errors.ts";
@@ -300,7 +301,7 @@ export class EmulatorDriver implements Driver {
     this.#streams.beginCapture(stream);
   }
 
-  endCapture(stream: bigint): bigint {
+  endCapture(stream: bigint): RecordedGraph {
     return this.#streams.endCapture(stream);
   }
 

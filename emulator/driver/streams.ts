@@ -4,6 +4,7 @@
  * Capture"), so that a program that works here works on a GPU: a stream that waits for an event of a capture joins
  * it, and must be waited for before the capture ends.
  */
+import type { RecordedGraph } from "../../ffi/driver.ts";
 import { refusal, type RefusalName } from "./failure.ts";
 
 type Work = () => void;
@@ -140,7 +141,7 @@ export class Streams {
     this.#captures.set(stream, { origin: stream, work: [], reach, isBroken: false });
   }
 
-  endCapture(stream: bigint): bigint {
+  endCapture(stream: bigint): RecordedGraph {
     const call = "cuStreamEndCapture";
     const capture = this.#captures.get(stream);
     if (capture?.origin !== stream) throw refusal("CUDA_ERROR_INVALID_VALUE", call);
@@ -153,9 +154,9 @@ export class Streams {
       (reached?.get(other) ?? -1) >= (reach.get(other) ?? 0)
     );
     if (!isJoined) throw refusal("CUDA_ERROR_STREAM_CAPTURE_UNJOINED", call);
-    const graph = this.#next++;
-    this.#graphs.set(graph, capture.work);
-    return graph;
+    const handle = this.#next++;
+    this.#graphs.set(handle, capture.work);
+    return { handle, nodes: capture.work.length };
   }
 
   /** Does what was recorded, or records it once more. */

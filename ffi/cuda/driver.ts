@@ -6,6 +6,7 @@ import type {
   LaunchShape,
   PeerCalls,
   PreparedLaunch,
+  RecordedGraph,
 } from "../driver.ts";
 import type { HostBytes } from "../dtype.ts";
 import { EMULATOR_REQUEST, NoDeviceError, OutOfMemoryError } from "../errors.ts";
@@ -338,14 +339,17 @@ export class CudaDriver implements Driver {
     );
   }
 
-  endCapture(stream: bigint): bigint {
+  endCapture(stream: bigint): RecordedGraph {
     const ended = this.#cu.cuStreamEndCapture(stream, this.#calls.word);
     const recorded = this.#calls.readWord("cuStreamEndCapture", ended);
+    const counted = this.#cu.cuGraphGetNodes(recorded, 0n, this.#calls.word);
+    const nodes = Number(this.#calls.word[0] ?? 0n);
     const status = this.#cu.cuGraphInstantiateWithFlags(this.#calls.word, recorded, 0n);
-    const graph = this.#calls.word[0] ?? 0n;
+    const handle = this.#calls.word[0] ?? 0n;
     this.#calls.check(this.#cu.cuGraphDestroy(recorded), "cuGraphDestroy");
+    this.#calls.check(counted, "cuGraphGetNodes");
     this.#calls.check(status, "cuGraphInstantiateWithFlags");
-    return graph;
+    return { handle, nodes };
   }
 
   launchGraph(graph: bigint, stream: bigint): void {

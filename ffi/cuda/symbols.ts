@@ -122,6 +122,8 @@ export const SYMBOLS = {
   // Graphs.
   cuStreamBeginCapture_v2: { parameters: ["u64", "i32"], result: "i32" },
   cuStreamEndCapture: { parameters: ["u64", "buffer"], result: "i32" },
+  // Where its nodes are written, null for their number alone.
+  cuGraphGetNodes: { parameters: ["u64", "u64", "buffer"], result: "i32" },
   /** Since CUDA 11.4, the newest of those that must be there. */
   cuGraphInstantiateWithFlags: { parameters: ["buffer", "u64", "u64"], result: "i32" },
   cuGraphLaunch: { parameters: ["u64", "u64"], result: "i32" },

@@ -16,6 +16,7 @@ import {
   REDUCTIONS,
   RESULT_NAMES,
 } from "./symbols.ts";
+import { isReplayed, replaysOf } from "./replays.ts";
 import type { RankCall, Transport } from "./transport.ts";
 
 /** A rank of this process. */
@@ -219,12 +220,15 @@ function transportOf(
     while (result === IN_PROGRESS && Date.now() < deadline) result = asyncResult(library, handle);
     if (result !== 0) throw failure(call, result, library);
   };
-  const enqueue = ({ rank, call }: RankCall, communicatorOf: CommunicatorOf): void => {
-    const own = ranks.find((one) => one.rank === rank);
-    if (own === undefined) return;
+  const ownOf = (rank: number): OwnRank | undefined => ranks.find((one) => one.rank === rank);
+  const register = ({ rank, call }: RankCall): void => {
     call.input?.buffer.use(call.stream, false);
     call.output?.buffer.use(call.stream, true);
-    own.order.use(call.stream, true);
+    ownOf(rank)?.order.use(call.stream, true);
+  };
+  const enqueue = ({ rank, call }: RankCall, communicatorOf: CommunicatorOf): void => {
+    const own = ownOf(rank);
+    if (own === undefined) return;
     own.device.enter();
     const communicator = { handle: communicatorOf(own) };
     demand(ENQUEUE[call.kind](symbols, call, communicator, size), KINDS[call.kind].name);
@@ -252,8 +256,13 @@ function transportOf(
   /** Whether the ranks know of each other that all pairs of them are connected. */
   let isConnected = !isSplit;
   const byHandle: CommunicatorOf = ({ handle }) => handle;
+  const replays = replaysOf((calls) => queue(calls, byHandle));
+  /** A thread of NCCL queues the calls of a communicator that does not block, so they cannot be recorded. */
+  const isBlocking = !ranks.some(({ handle }) => returning.includes(handle));
   return {
     run: (calls) => {
+      for (const call of calls) register(call);
+      if (isBlocking && isReplayed(calls)) return replays.run(calls);
       if (isConnected || !calls.some(isPaired)) return queue(calls, byHandle);
       // A group of NCCL has communicators that block, or such that do not.
       const others = calls.filter((call) => !isPaired(call));
@@ -263,17 +272,23 @@ function transportOf(
       isConnected = calls.some(({ call: { kind } }) => kind === "allToAll");
     },
     check: (rank) => {
-      const own = ranks.find((one) => one.rank === rank);
+      const own = ownOf(rank);
       if (own === undefined) return;
       for (const handle of new Set([own.handle, own.pairs])) {
         demand(asyncResult(library, handle), `work of rank ${rank}`);
       }
     },
     abort: () => {
+      try {
+        replays.close();
+      } catch {
+        // After a fault graphs cannot be given back; NCCL must still end.
+      }
       for (const { handle } of communicators) symbols.ncclCommAbort(handle);
       library.close();
     },
     close: () => {
+      replays.close();
       for (const { device, handle } of communicators) {
         if (!device.disposed) {
           device.enter();

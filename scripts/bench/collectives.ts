@@ -272,6 +272,16 @@ function timeOneShot(devices: readonly Device[]): void {
       () => graphs.forEach((graph, i) => graph.launch(streams[i])),
     );
     console.log(`one-shot all-reduce ${bytes / KB} kB: ${time.toFixed(1)} us`);
+    if (bytes === 8 * KB) {
+      const eager = together(devices, streams, 200, () => {
+        for (let n = 0; n < 200; n++) launches.forEach((launch) => launch());
+      });
+      console.log(
+        `one-shot all-reduce ${bytes / KB} kB, eager, all ranks by one thread: ${
+          eager.toFixed(1)
+        } us`,
+      );
+    }
   }
 }
 

@@ -196,6 +196,51 @@ for (const size of [2, 4]) {
   );
 
   gpuTest(
+    `NCCL on ${size} GPUs: small calls that come again, between others, give what emulators give`,
+    async () => {
+      const [few, many] = [24 * size, 2 ** 15];
+      const run = (ranks: readonly Communicator[]): Int32Array[][] => {
+        const own = ranks.map(({ device }) => ({
+          x: device.empty("int32", [few]),
+          part: device.empty("int32", [24]),
+          all: device.empty("int32", [few]),
+          large: device.empty("int32", [many]),
+          stream: device.stream(),
+        }));
+        const together = (
+          body: (rank: Communicator, tensors: (typeof own)[number]) => void,
+        ): void => group(() => ranks.forEach((rank, i) => body(rank, must(own[i], "tensors"))));
+        const seen: Int32Array[][] = [];
+        for (let round = 0; round < 6; round++) {
+          for (const [i, { x, large }] of own.entries()) {
+            x.write(Int32Array.from({ length: few }, (_, k) => (k + round) * (i + 3) % 17));
+            large.write(Int32Array.from({ length: many }, (_, k) => (k + round) * (i + 2) % 19));
+          }
+          together((rank, { x, stream }) => rank.allReduce(x, x, { stream }));
+          together((rank, { x, part }) => rank.reduceScatter(x, part, { reduction: "max" }));
+          // Larger than what is replayed.
+          together((rank, { large }) => rank.allReduce(large, large));
+          together((rank, { part, all, stream }) => rank.allGather(part, all, { stream }));
+          together((rank, { all }) => rank.allReduce(all, all));
+          together((rank, { x, all }) => {
+            rank.broadcast(x, round % size);
+            rank.allReduce(all, all, { reduction: "min" });
+          });
+          seen.push(
+            own.flatMap(({ x, part, all, large }) =>
+              [x, part, all, large].map((one) => one.readSync())
+            ),
+          );
+        }
+        return seen;
+      };
+      const wanted = await onEmulators(size, run);
+      await withRanks(size, (ranks) => assertEquals(run(ranks), wanted));
+    },
+    lacks,
+  );
+
+  gpuTest(
     `the one-shot all-reduce of ${size} GPUs gives every rank the same sums, also from graphs`,
     async () => {
       const devices = Array.from({ length: size }, (_, i) => Device.open({ device: i }));

@@ -34,8 +34,9 @@ Deno.test("Streams.queue() does work at once, or records it for graphs", () => {
   work(one, "b");
   work(two, "beside");
   assertEquals(done, ["now", "beside"]);
-  const graph = streams.endCapture(one);
+  const { handle: graph, nodes } = streams.endCapture(one);
   assertEquals(done, ["now", "beside"]);
+  assertEquals(nodes, 2);
   streams.launchGraph(graph, two);
   streams.launchGraph(graph, one);
   assertEquals(done.slice(2), ["a", "b", "a", "b"]);
@@ -73,7 +74,7 @@ Deno.test("Streams.wait() lets a stream join a capture, in the order of the queu
   streams.wait(one, join);
   work(one, "d");
   assertEquals(done, []);
-  const graph = streams.endCapture(one);
+  const { handle: graph } = streams.endCapture(one);
   work(two, "free again");
   streams.launchGraph(graph, one);
   assertEquals(done, ["free again", "a", "b", "c", "d"]);

@@ -387,9 +387,10 @@ Deno.test("PreparedLaunch.launch() makes its context current and names kernel an
 Deno.test("CudaDriver.endCapture() destroys the recording once it can be launched, or cannot", () => {
   const library = fakeLibrary({
     cuStreamEndCapture: (_stream, to) => setWord(to, 50n),
+    cuGraphGetNodes: (graph, nodes, to) => setWord(to, graph + nodes - 47n),
     cuGraphInstantiateWithFlags: (to, graph) => setWord(to, graph + 1n),
   });
-  assertEquals(new CudaDriver(library).endCapture(6n), 51n);
+  assertEquals(new CudaDriver(library).endCapture(6n), { handle: 51n, nodes: 3 });
   assertEquals(library.calls.at(-1), ["cuGraphDestroy", 50n]);
   const failing = fakeLibrary({ cuGraphInstantiateWithFlags: () => 1 });
   assertThrows(

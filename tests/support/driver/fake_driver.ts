@@ -11,6 +11,7 @@ import type {
   ParameterInfo,
   PeerCalls,
   PreparedLaunch,
+  RecordedGraph,
 } from "../../../ffi/driver.ts";
 import type { HostBytes } from "../../../ffi/dtype.ts";
 import { CudaError, ImageError, OutOfMemoryError } from "../../../ffi/errors.ts";
@@ -403,11 +404,12 @@ export class FakeDriver implements Driver {
     this.#captures.set(stream, []);
   }
 
-  endCapture(stream: bigint): bigint {
+  endCapture(stream: bigint): RecordedGraph {
     this.#enter("endCapture", stream);
-    this.#graphs.set(this.#next, this.#captures.get(stream) ?? []);
+    const work = this.#captures.get(stream) ?? [];
+    this.#graphs.set(this.#next, work);
     this.#captures.delete(stream);
-    return this.#next++;
+    return { handle: this.#next++, nodes: work.length };
   }
 
   launchGraph(graph: bigint, stream: bigint): void {
