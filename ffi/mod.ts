@@ -32,6 +32,7 @@ export type {
   ParameterInfo,
   PeerCalls,
   PreparedLaunch,
+  RecordedGraph,
 } from "./driver.ts";
 export {
   type DType,

@@ -148,6 +148,11 @@ __global__ void f(int *X) { int s = 0; for (int i = 0; i < 257; i++) s += plus(i
     "int a __multipleof(4);\na = 8;\n*I = a;",
     "int a __multipleof(4) = 8;\n*I = a;",
   ),
+  W4017: file(
+    "Integers and `bool` choose between configurations. The attribute is ignored.",
+    "__global__ void f(float *X, int n, float factor __retune) { *X = n * factor; }",
+    "__global__ void f(float *X, int n __retune, float factor) { *X = n * factor; }",
+  ),
   W4028: file(
     "A file without any `__global__` is old Triton-C, where `void` functions are kernels. As soon as one function has `__global__`, every kernel needs it.",
     "void f(int *X) { *X = 1; }",

@@ -150,6 +150,7 @@ export const SECTIONS: Readonly<Record<Code, string>> = {
   W4014: "4.3",
   W4015: "4.3",
   W4016: "4.3",
+  W4017: "4.3",
   W4028: "4.4",
   W5026: "5.4",
   W5027: "5.4",

@@ -48,7 +48,14 @@ export function resolveAttributes(
     } else if (isFlag(name)) {
       const { needsPointer } = FLAGS[name];
       const fits = isParam && (!needsPointer || type.kind === "pointer");
-      if (fits) flags[name] = true;
+      if (name === "retune" && fits && !mayRetune(type)) {
+        cx.reporter.warn(
+          "W4017",
+          span,
+          `\`__retune\` has no effect on a parameter of type ${spellType(type)}`,
+          { hint: "a tuning key has integers and `bool`: leave it out, or put it on one of those" },
+        );
+      } else if (fits) flags[name] = true;
       else misplaced(span, `__${name}`, needsPointer ? "pointer parameters" : "parameters");
     } else {
       cx.reporter.warn("W4012", span, `unknown attribute \`${name}\`; it has no effect`);
@@ -63,6 +70,12 @@ export function resolveAttributes(
     ...(multipleof === undefined ? {} : { multipleof }),
     ...(aligned === undefined ? {} : { aligned }),
   };
+}
+
+/** Parameters of kernels have no other types than scalars and pointers. */
+function mayRetune(type: ValueType): boolean {
+  const kind = classOf(elementOf(type));
+  return kind === "integer" || kind === "bool";
 }
 
 function isFlag(name: string): name is Flag {

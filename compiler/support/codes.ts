@@ -150,6 +150,7 @@ export const CODES = {
   W4014: "a store through a `__readonly` pointer",
   W4015: "a load through a `__writeonly` pointer",
   W4016: "an attribute on a local variable without initialiser",
+  W4017: "`__retune` on a parameter that is not an integer or `bool`",
   W4028: "a kernel without `__global__`",
   W5026: "a comparison of signed with unsigned",
   W5027: "a comparison of what another comparison gives",

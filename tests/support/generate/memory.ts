@@ -10,7 +10,7 @@ const SAFE = 64;
 const INPUT_WORDS = [
   " __noalias __readonly",
   " __aligned(16)",
-  " __readonly __retune __aligned(64)",
+  " __readonly __aligned(64)",
   " __attribute__((aligned(16), noalias))",
 ];
 const LOAD_MODIFIERS = ["ca", "cg", "cs", "cv", "nc", "evict_first", "evict_last", "volatile"];

@@ -40,6 +40,8 @@ testFiles("distinguishes kernels from helpers", {
   "__global__ void k(int n) { int n = 1; }": "E6020",
   "__global__ void k(float *X __noalias __readonly, int n __retune __multipleof(16)) {}": "",
   "__global__ void k(float *restrict X, int n __noalias) {}": "E4011",
+  "__global__ void k(float *X, float f __retune, double g __retune) {}": "W4017 W4017",
+  "__global__ void k(float *X __retune, bool b __retune, char c __retune) {}": "W4017",
 });
 
 testFiles("checks helpers and their calls", {
