@@ -89,6 +89,7 @@ export interface Contents {
 
 /** What a stream has recorded. */
 export interface RecordedGraph {
+  /** For `launchGraph` and `destroyGraph`. */
   readonly handle: bigint;
   /** How many launches, copies and other steps it has. */
   readonly nodes: number;
