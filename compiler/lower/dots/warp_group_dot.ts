@@ -28,7 +28,7 @@ import { whole } from "../element.ts";
 import { int } from "../emitter.ts";
 import { fragmentsOf, type Left, readFragments } from "./left_fragments.ts";
 import { slotAddress } from "../memory/shared_buffer.ts";
-import { emitDeferred, lowered, setElements } from "../values.ts";
+import { emitDeferred, lowered, ofRegister, setElements } from "../values.ts";
 
 /** Warps of a group, as bits of the thread index: below them are lanes and the warp in its group. */
 const GROUP_SHIFT = 7;
@@ -121,6 +121,38 @@ interface Part {
   readonly to: number;
 }
 
+/** Columns that the widths of instructions are multiples of. */
+const COLUMN_STEP = 8;
+
+/**
+ * Widths of as few instructions as compute columns with so many at most: 88, 80 and 88 of 256. Where they cannot be equal the
+ * second and the fourth one are narrower first, since two that follow each other have registers of their own.
+ */
+function widthsOf(columns: number, mostColumns: number): number[] {
+  const count = Math.ceil(columns / mostColumns);
+  const steps = columns / COLUMN_STEP;
+  const places = Array.from({ length: count }, (_, i) => i);
+  const byWidth = [...places.filter((i) => i % 2 === 0), ...places.filter((i) => i % 2 === 1)];
+  const wider = new Set(byWidth.slice(0, steps % count));
+  return places.map((i) => (Math.floor(steps / count) + (wider.has(i) ? 1 : 0)) * COLUMN_STEP);
+}
+
+/** The parts of what a warp group has, in the order of their registers. */
+function partsOf({ rows, columns }: Share, mostColumns: number): Part[] {
+  const widths = widthsOf(columns, mostColumns);
+  const parts: Part[] = [];
+  let from = 0;
+  for (let row = 0; row < rows; row += GROUP_ROWS) {
+    let column = 0;
+    for (const width of widths) {
+      parts.push({ row, column, from, to: from + width / 2 });
+      column += width;
+      from += width / 2;
+    }
+  }
+  return parts;
+}
+
 /** The instructions of a dot: parts of the result, and how to add an MMA to one. */
 interface Instructions {
   /** In the order of their registers. */
@@ -151,12 +183,9 @@ function instructionsOf(cx: LowerContext, op: GroupDotOp, mostColumns: number): 
   const share = shareOf(sum);
   const left = leftOf(cx, op, share);
   const right = descriptorsOf(cx, b, b_slot, op.attrs.b_depth, share.columnOf);
-  const columns = Math.min(share.columns, mostColumns);
   const [type, other] = [typeOf(a), typeOf(b)];
   const step = depthOf(a.type);
-  const shape = `m${GROUP_ROWS}n${columns}k${step}`;
   const types = [type.sum, type.spelling, other.spelling].join(".");
-  const spelling = `wgmma.mma_async.sync.aligned.${shape}.${types}`;
   // Signs of the operands, and whether they lie across k: as far as the type has a choice.
   const choices = [
     ...(type.sum === "f32" ? [1, 1] : []),
@@ -166,21 +195,14 @@ function instructionsOf(cx: LowerContext, op: GroupDotOp, mostColumns: number): 
       )
       : []),
   ].map((choice) => int(choice));
-  const inRow = share.columns / columns;
-  const registers = columns / 2;
-  const parts = Array.from({ length: inRow * share.rows / GROUP_ROWS }, (_, i) => ({
-    row: Math.floor(i / inRow) * GROUP_ROWS,
-    column: (i % inRow) * columns,
-    from: i * registers,
-    to: (i + 1) * registers,
-  }));
   return {
-    parts,
+    parts: partsOf(share, mostColumns),
     step,
     read: left.read,
     depth: ofAxis(b.type.shape, op.attrs.b_depth),
     multiply: ({ row, column }, k, elements, adds) => {
-      cx.emitter.emit(spelling, [
+      const shape = `m${GROUP_ROWS}n${elements.length * 2}k${step}`;
+      cx.emitter.emit(`wgmma.mma_async.sync.aligned.${shape}.${types}`, [
         { kind: "vector", elements },
         left.at(row, k),
         right.at(column, k),
@@ -227,8 +249,12 @@ function multiplyInPlace(cx: LowerContext, op: GroupDotOp): Operand[] {
 
 /** Elements along k that are summed with the bits of the instruction. */
 const APART_DEPTH = 128;
-/** Columns of a part whose sums have registers beside those of the result, and parts that are under way at a time. */
-const APART_COLUMNS = 64;
+/**
+ * Columns of a part whose sums have registers beside those of the result, at most, and parts that are under way at a time. Of
+ * 64 columns an instruction reads as many bytes of both operands as shared memory delivers in its time; wider parts read
+ * less of a, and three of 256 columns still leave registers for two at a time.
+ */
+const APART_COLUMNS = 88;
 const APART_PARTS = 2;
 
 /** A part whose instructions are under way, and the registers in which they sum. */
@@ -253,14 +279,15 @@ function startApart(cx: LowerContext, op: OpOf<"warp_group_dot">): void {
     { length: registerCount(sum) },
     (_, register) => e.inRegister(whole(e, lowered(cx, sum)(register), sum.type.element), "b32"),
   );
-  const turns = Array.from(
-    { length: most },
-    () => Array.from({ length: APART_COLUMNS / 2 }, () => e.register("b32")),
-  );
   const starts = Array.from({ length: Math.ceil(depth / APART_DEPTH) }, (_, i) => i * APART_DEPTH)
     .flatMap((from) => parts.map((part) => ({ part, from })));
-  const registers = Array.from({ length: Math.ceil(starts.length / most) }, () => turns).flat()
-    .slice(0, starts.length);
+  const turns = Array.from({ length: most }, (_, turn) => {
+    const widths = starts.filter((_, i) => i % most === turn).map(({ part }) =>
+      part.to - part.from
+    );
+    return Array.from({ length: Math.max(0, ...widths) }, () => e.register("b32"));
+  });
+  const registers = starts.map((_, i) => ofRegister(turns, i % most));
   const underWay: StartedPart[] = [];
   /** Adds those that have been under way longest, until no more than so many are. */
   const addAllBut = (left: number): void => {
