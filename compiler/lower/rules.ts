@@ -233,8 +233,7 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
   },
   tensor_load: () => bug("a tensor_load that no loop prefetches"),
   store: (cx, op, axisInfo) => {
-    const byElements = (): void => lowerStore(cx, op, axisInfo);
-    if (!lowerWordStore(cx, op, byElements)) byElements();
+    if (!lowerWordStore(cx, op)) lowerStore(cx, op, axisInfo);
   },
   convert_layout: lowerConvertLayout,
   dot: lowerDot,

@@ -8,7 +8,8 @@
  * Words of a load may begin before the row's part in the tile, and end after it. They are read only where the programs
  * before and after this one read the elements around (next_tiles.ts). So the load has an operand `inside`, a scalar that
  * says whether that is so, and is done byte by byte elsewhere. `inside` of a store says that its rows do not end in the
- * tile. What is left of the mask then is which rows there are: the operand `rows`.
+ * tile; elsewhere the mask decides of each word. Where `inside` holds, what is left of the mask is which rows there are: the
+ * operand `rows`.
  *
  * On an H200 a kernel of CUDA of this kind made 0.90 of a copy where bytes made 0.82; see tests/gpu/RESULTS.md.
  */

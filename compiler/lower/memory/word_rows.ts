@@ -1,9 +1,9 @@
 /**
  * Loads and stores of narrow elements by aligned words, in rows that start anywhere (layout/rows/word_rows.ts): a branch does
- * them by words where the rows lie inside, and another one element by element.
+ * them by words where the rows lie inside. Another one loads element by element, and stores the words that the mask allows.
  */
 import type { Operand, Register } from "../../ptx/func.ts";
-import type { OpOf } from "../../ir/func.ts";
+import type { OpOf, Value } from "../../ir/func.ts";
 import { madeBy, operandsOf, resultOf } from "../../ir/op.ts";
 import { pointeeBytes } from "../../ir/types.ts";
 import { WORD_BYTES } from "../../layout/anchors.ts";
@@ -51,17 +51,16 @@ function wordGroups(op: OpOf<"load" | "store">): readonly AccessGroup[] | undefi
     : groupRegisters(layout, wordRegisters(layout, words, bytes));
 }
 
-/** The threads that access the row of an element. */
-function rowGuard(
+/** The threads that access an element, by a mask; undefined: all. */
+function threadsOf(
   cx: LowerContext,
-  op: OpOf<"load" | "store">,
+  mask: Value | undefined,
   register: number,
 ): Operand | undefined {
   const e = cx.emitter;
-  const { rows } = operandsOf(op);
-  if (rows === undefined) return undefined;
-  const row = maskGuard(e, whole(e, lowered(cx, rows)(register), "bool"));
-  return row === "always" ? undefined : row === "never" ? e.inRegister(int(0), "pred") : row;
+  if (mask === undefined) return undefined;
+  const guard = maskGuard(e, whole(e, lowered(cx, mask)(register), "bool"));
+  return guard === "always" ? undefined : guard === "never" ? e.inRegister(int(0), "pred") : guard;
 }
 
 /** Does the operation by words; false if it has to be done element by element. */
@@ -115,13 +114,14 @@ function shiftedWord(
   axisInfo: AxisFacts,
 ): () => void {
   const e = cx.emitter;
-  const { base, constant } = e.sumOf(pointerAt(cx, operandsOf(op).pointer, register));
+  const { pointer, rows } = operandsOf(op);
+  const { base, constant } = e.sumOf(pointerAt(cx, pointer, register));
   // What is a multiple of words is added last, so that accesses share what comes before.
   const rest = BigInt.asUintN(2, constant);
   const start = e.inRegister(e.add("b64", base, int(rest)), "b64");
   const bits = e.pure("shl.b32", "b32", [e.pure("cvt.u32.u64", "b32", [start]), int(3)]);
   const aligned = e.pure("and.b64", "b64", [start, int(-WORD_BYTES)]);
-  const guard = guardOf(rowGuard(cx, op, register));
+  const guard = guardOf(threadsOf(cx, rows, register));
   const spelling = loadSpelling(cx, op, accessShape(WORD_BYTES, 1), WORD_BYTES, axisInfo);
   if (guard !== undefined) e.emit("mov.b32", [word, int(0)]);
   const words = [0, WORD_BYTES].map((bytes) => {
@@ -132,26 +132,48 @@ function shiftedWord(
   return () => e.emit("shf.r.wrap.b32", [word, ...words, bits], guard);
 }
 
-/** Does the operation by words, or else as it says; false if it has to be done element by element. */
-export function lowerWordStore(
-  cx: LowerContext,
-  op: OpOf<"store">,
-  lowerElements: () => void,
-): boolean {
+/** Does the operation by words; false if it has to be done element by element. */
+export function lowerWordStore(cx: LowerContext, op: OpOf<"store">): boolean {
   const groups = op.attrs.aligned === true ? wordGroups(op) : undefined;
-  const { pointer, inside } = operandsOf(op);
+  const { pointer, inside, rows } = operandsOf(op);
   if (groups === undefined || inside === undefined) return false;
   const e = cx.emitter;
   const owner = storingThreads(cx, pointer);
-  const byWords = e.nested("branch", () => {
+  const all = e.nested("branch", () => {
     for (const group of groups) {
-      const row = rowGuard(cx, op, group[0]);
-      storeWord(cx, op, group, row === undefined ? owner : bothHold(e, row, owner));
+      const row = threadsOf(cx, rows, group[0]);
+      storeWord(cx, op, group, bothHold(e, row ?? "always", owner));
     }
   });
-  const byElements = e.nested("branch", lowerElements);
-  emitBranches(cx, conditionOf(cx, inside), byWords, byElements);
+  const some = e.nested("branch", () => {
+    for (const group of groups) storeMaskedWord(cx, op, group, owner);
+  });
+  emitBranches(cx, conditionOf(cx, inside), all, some);
   return true;
+}
+
+/** Where a word is in its rotated row. */
+interface WordPlace {
+  /** The index of its first element. */
+  readonly index: Operand;
+  /** Elements of the row that are in the tile. */
+  readonly extent: number;
+  /** Whether it may be divided: have elements of both ends of the row. */
+  readonly mayDivide: boolean;
+}
+
+function placeOf(cx: LowerContext, op: OpOf<"store">, [register]: AccessGroup): WordPlace {
+  const { pointer } = operandsOf(op);
+  const layout = layoutOf(pointer);
+  const axis = must(op.attrs.words, "axis of words");
+  const { count } = operandsOf(must(madeBy(pointer, "offset"), "rotated pointers"));
+  const { bound } = must(madeBy(count, "rotated_range"), "rotated indices").attrs;
+  const along = atRegister(cx, splitIndex(layout, axis).along, register);
+  return {
+    index: whole(cx.emitter, lowered(cx, count)(register), "int32"),
+    extent: must(layout.shape[axis], "extent of rows"),
+    mayDivide: along.constant < bound,
+  };
 }
 
 /**
@@ -166,13 +188,10 @@ function storeWord(
 ): void {
   const e = cx.emitter;
   const { pointer } = operandsOf(op);
-  const layout = layoutOf(pointer);
   const bytes = pointeeBytes(pointer);
-  const axis = must(op.attrs.words, "axis of words");
-  const { pointer: row, count } = operandsOf(must(madeBy(pointer, "offset"), "rotated pointers"));
-  const { bound } = must(madeBy(count, "rotated_range"), "rotated indices").attrs;
+  const { pointer: row } = operandsOf(must(madeBy(pointer, "offset"), "rotated pointers"));
   const [register] = group;
-  const index = whole(e, lowered(cx, count)(register), "int32");
+  const { index, extent, mayDivide } = placeOf(cx, op, group);
   const { base, constant } = e.sumOf(index);
   const start = e.add("b64", pointerAt(cx, row, register), lowerScaled(e, base, "int32", bytes));
   const store = (elements: AccessGroup, at: number, condition: Operand | undefined): void =>
@@ -180,12 +199,10 @@ function storeWord(
       address: () => e.address(start, constant * BigInt(bytes) + BigInt(at * bytes)),
       condition: () => condition,
     });
-  const along = atRegister(cx, splitIndex(layout, axis).along, register);
-  if (along.constant >= bound) {
+  if (!mayDivide) {
     store(group, 0, guard);
     return;
   }
-  const extent = must(layout.shape[axis], "extent of rows");
   const is = (comparison: string, limit: number, also = guard): Operand =>
     e.pure(`setp.${comparison}${also === undefined ? "" : ".and"}.s32`, "pred", [
       e.inRegister(index, "b32"),
@@ -202,6 +219,36 @@ function storeWord(
       : is("le", extent - least, is("ge", extent - most));
     const [one = register, ...others] = group.slice(first, first + length);
     store([one, ...others], isEnd ? first : first - extent, condition);
+  }
+}
+
+/** Stores a word of which the mask may leave out elements: where all are stored and follow each other, at once. */
+function storeMaskedWord(
+  cx: LowerContext,
+  op: OpOf<"store">,
+  group: AccessGroup,
+  owner: Operand | undefined,
+): void {
+  const e = cx.emitter;
+  const { pointer, mask } = operandsOf(op);
+  const store = (elements: AccessGroup, condition: Operand | undefined): void =>
+    storeAccess(cx, op, elements, {
+      address: () => e.address(pointerAt(cx, pointer, elements[0])),
+      condition: () => condition,
+    });
+  const { index, extent, mayDivide } = placeOf(cx, op, group);
+  const one = e.inRegister(index, "b32");
+  const last = int(extent - group.length);
+  const guards = group.map((register) => threadsOf(cx, mask, register));
+  const isWhole = [owner, ...guards].reduce(
+    (all, guard) => bothHold(e, all ?? "always", guard),
+    mayDivide ? e.pure("setp.le.s32", "pred", [one, last]) : undefined,
+  );
+  store(group, isWhole);
+  if (isWhole === undefined) return;
+  const isNot = bothHold(e, e.pure("not.pred", "pred", [isWhole]), owner);
+  for (const [register, guard] of zip(group, guards)) {
+    store([register], bothHold(e, guard ?? "always", isNot));
   }
 }
 
