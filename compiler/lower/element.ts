@@ -78,7 +78,12 @@ function asPart(cx: Emitter, ref: Ref, element: Element): Part {
 }
 
 /** Bytes of two words picked by a selector of four digits, lowest first (PTX ISA, prmt). */
-function permuteBytes(cx: Emitter, a: Operand, b: Operand, digits: readonly number[]): Operand {
+export function permuteBytes(
+  cx: Emitter,
+  a: Operand,
+  b: Operand,
+  digits: readonly number[],
+): Operand {
   const selector = digits.reduce((sum, digit, i) => sum | (digit << (4 * i)), 0);
   if (selector === 0x3210) return a;
   if (selector === 0x7654) return b;
