@@ -166,9 +166,9 @@ def gradients(table, load, cases):
         expected = calls["torch"]()[0]
         compare(table, f"data {case}", flops, calls, dx, expected, dtype, symbol=data.symbol)
 
-        # As many parts as fill the multiprocessors, twice or with large tiles: see the kernel's comment.
-        high, times = (256, 1) if filters >= 256 else (64, 2)
-        tiles = -(-filters // high) * -(-(r * s * c) // 128)
+        # As many parts as fill the multiprocessors, some times or with large tiles: see the kernel's comment.
+        high, wide, times = (64, 64, 3) if c <= 4 else (256, 128, 1) if filters >= 256 else (64, 128, 2)
+        tiles = -(-filters // high) * -(-(r * s * c) // wide)
         splits = max(1, times * torch.cuda.get_device_properties().multi_processor_count // tiles)
         parts = torch.empty(splits, filters, r * s * c, device="cuda", dtype=torch.float32)
         df = torch.empty_like(f)

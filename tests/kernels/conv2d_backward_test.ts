@@ -24,6 +24,11 @@ const ODD: readonly Convolution[] = [
   { x: [1, 6, 7, 2], f: [3, 1, 2], stride: [3, 2], dilation: [1, 2] },
   { x: [1, 1, 1, 1], f: [1, 1, 1] },
 ];
+/** Few channels, and results whose pixels are whole vectors. */
+const FEW: readonly Convolution[] = [
+  { x: [2, 9, 7, 3], f: [8, 3, 2], stride: [2, 1], pad: [1, 2], dilation: [1, 2], splits: 2 },
+  { x: [1, 5, 6, 2], f: [72, 5, 3], pad: [2, 1], splits: 3 },
+];
 const ALIGNED: readonly Convolution[] = [
   { x: [2, 6, 7, 40], f: [24, 3, 3], stride: [1, 2], pad: [1, 1], gap: 8, splits: 2 },
   { x: [1, 9, 5, 16], f: [72, 2, 3], stride: [2, 2], dilation: [3, 1], pad: [0, 3], splits: 3 },
@@ -65,3 +70,15 @@ for (
     },
   );
 }
+
+everyVariant(
+  "conv2d_backward_weights() takes whole vectors of results of few channels, on {}",
+  "conv2d_backward",
+  conv2dBackwardWeights.variants,
+  (device, dtype) => {
+    for (const convolution of FEW) {
+      const entry = checkWeightsGradient(device, dtype, convolution, true);
+      assertInstance(entry, `conv2d_backward_weights_${dtype}_s2`);
+    }
+  },
+);
