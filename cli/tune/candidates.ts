@@ -151,15 +151,20 @@ export function specializationOf({ symbol, specialization }: InstanceInfo): stri
   return specialization.length === 0 ? "general" : symbol.slice(symbol.lastIndexOf("_") + 1);
 }
 
-/** The text of the entry and its forms, without names and source locations. */
+/** Lines that are source locations, or that depend on what is compiled with the entry: the most that one of all needs. */
+const NOT_OF_THE_CODE = /^\s*\.(?:loc|file|version|extern \.shared)\b.*\n/gm;
+
+/** The hash of the entry and its forms, without names; the same whatever is compiled with it. */
 function codeOf({ ptx, entries }: CompiledModule, symbol: string): string {
   const { forms = [] } = must(entries.find((one) => one.symbol === symbol), `entry ${symbol}`);
   const names = [...forms.map((form) => form.symbol), symbol];
   const own = ptx.split(/(?=^\.visible \.entry )/m).filter((text) =>
     !text.startsWith(".visible .entry ") || names.some((name) => isEntry(text, name))
   );
-  const text = names.reduce((text, name) => text.replaceAll(name, "entry"), own.join(""))
-    .replace(/^\s*\.(?:loc|file)\b.*\n/gm, "").replace(/\/\/.*$/gm, "");
+  const parts = own.map((text) =>
+    text.replace(NOT_OF_THE_CODE, "").replace(/\/\/.*$/gm, "").trimEnd()
+  );
+  const text = names.reduce((text, name) => text.replaceAll(name, "entry"), parts.join("\n"));
   return sha256(text).slice(0, 16);
 }
 

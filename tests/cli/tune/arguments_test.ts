@@ -51,6 +51,23 @@ Deno.test("runsOf() chooses sizes that a call takes the code for: even ones for 
   ]);
 });
 
+Deno.test("compileGroups() gives an entry the same hash, whatever is compiled with it", async () => {
+  const codesOf = async (variants: string): Promise<[string, string[]][]> => {
+    const groups = await groupsOf("transpose", variants, "configs TM in {32, 64}, TN in {64}");
+    return groups.map(({ variant, specialization, candidates }) => [
+      `${variant} ${specialization}`,
+      candidates.map(({ code }) => code),
+    ]);
+  };
+  const together = new Map(await codesOf("variants TYPE in {float, int8}"));
+  assertEquals(together.size, 4);
+  for (const variants of ["variant TYPE=float", "variant TYPE=int8"]) {
+    for (const [entry, codes] of await codesOf(variants)) {
+      assertEquals(codes, together.get(entry), entry);
+    }
+  }
+});
+
 Deno.test("makeArguments() fills what is read with numbers from 0.5 to 1 of either sign, and integers with zeros", async () => {
   using device = Device.open({ device: "emulator" });
   for (const [type, isFloat] of [["half", true], ["double", true], ["int", false]] as const) {
