@@ -79,13 +79,17 @@ function fillingsOf(
     if (op.name === "tensor_copy") {
       const param = func.maps[op.attrs.map]?.param;
       fillings.set(operandsOf(op).buffer, { filledBy: "tensor copies", param });
-    } else if (op.name === "async_copy") {
+    } else if (op.name === "async_copy" || op.name === "copy_rows") {
       const { pointer, buffer } = operandsOf(op);
       fillings.set(buffer, { filledBy: "asynchronous copies", param: rootOf(pointer)?.name });
     } else if (op.name === "local_store") {
       const { value, buffer } = operandsOf(op);
       const load = loadBehind(value.def);
-      const param = load?.name === "load" ? rootOf(operandsOf(load).pointer)?.name : undefined;
+      const param = load?.name === "load"
+        ? rootOf(operandsOf(load).pointer)?.name
+        : load?.name === "local_rows"
+        ? fillings.get(operandsOf(load).buffer)?.param
+        : undefined;
       // A loop stores what it has loaded in the iteration before, too: that value has no definition.
       const known = fillings.get(buffer)?.param;
       fillings.set(buffer, { filledBy: "registers", param: known ?? param });

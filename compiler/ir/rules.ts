@@ -272,6 +272,21 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
       "copies another tile than the buffer's",
     );
   },
+  copy_rows: (op) => {
+    const { pointer, buffer, slot, when, before, count, rows } = operandsOf(op);
+    const { shape } = pointer.type;
+    if ([slot, when, before].some(({ type }) => type.shape.length > 0)) {
+      return "slot or conditions are tiles";
+    }
+    if (!sameShape(count.type.shape, shape) || !sameShape(rows.type.shape, shape)) {
+      return "count or mask have another shape";
+    }
+    return unless(
+      sameElement(pointsTo(pointer.type.element), buffer.type.element) &&
+        sameShape(shape, buffer.type.shape),
+      "copies another tile than the buffer's",
+    );
+  },
   wait_group: (op) => unless(op.attrs.pending >= 0, "waits for less than no group"),
   warp_group_dot: (op) => {
     const { sum, a, a_slot, b, b_slot } = operandsOf(op);
@@ -316,6 +331,11 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
   },
   local_load: (op) =>
     slotOf(op) ?? unless(sameType(result(op), operandsOf(op).buffer.type), OTHER_TILE),
+  local_rows: (op) => {
+    const { buffer, start } = operandsOf(op);
+    if (!sameShape(start.type.shape, buffer.type.shape)) return "the starts have another shape";
+    return slotOf(op) ?? unless(sameType(result(op), buffer.type), OTHER_TILE);
+  },
   local_load_slice: (op) => {
     const [{ element, shape }, part] = [operandsOf(op).buffer.type, result(op)];
     const { slice } = op.attrs;
@@ -385,7 +405,7 @@ function barriersOf(
 
 const OTHER_TILE = "loads another tile than the buffer's";
 
-function slotOf(op: OpOf<"local_load" | "local_load_slice">): string | undefined {
+function slotOf(op: OpOf<"local_load" | "local_load_slice" | "local_rows">): string | undefined {
   return unless(operandsOf(op).slot.type.shape.length === 0, "the slot is a tile");
 }
 

@@ -86,7 +86,7 @@ function operandLoads(func: Func): ReadonlySet<Op> {
 function anchorOf(
   op: AnchorOp,
   axisInfo: (value: Value) => AxisInfo,
-  isOperand: boolean,
+  leastBytes: number,
 ): Anchor {
   const { pointer } = operandsOf(op);
   const { shape } = pointer.type;
@@ -97,9 +97,8 @@ function anchorOf(
     if ((contiguity[d] ?? 1) > (axis === undefined ? 1 : contiguity[axis] ?? 1)) axis = d;
   }
   if (axis === undefined) return { op, shape, axis, vector: 1 };
-  const isByWord = isOperand ||
-    ((op.name === "load" || op.name === "store") && op.attrs.words === axis);
-  const least = isByWord ? Math.max(1, WORD_BYTES / pointeeBytes(pointer)) : 1;
+  const isByWord = (op.name === "load" || op.name === "store") && op.attrs.words === axis;
+  const least = Math.max(1, (isByWord ? WORD_BYTES : leastBytes) / pointeeBytes(pointer));
   return { op, shape, axis, vector: Math.max(least, vectorAlong(op, axis, axisInfo)) };
 }
 
@@ -183,18 +182,21 @@ function accessReached(
   return undefined;
 }
 
-/** A preferred layout for every tile load and store. */
+/** A preferred layout for every tile load and store; `chunked` are loads by chunks of rows (rows/chunk_rows.ts). */
 export function anchorLayouts(
   func: Func,
   threads: Threads,
   axisInfo: (value: Value) => AxisInfo,
+  chunked: ReadonlySet<Op>,
 ): Map<Op, LinearLayout> {
   const anchors = new Map<AnchorOp, Anchor>();
   const operands = operandLoads(func);
+  const leastBytes = (op: Op): number =>
+    chunked.has(op) ? ACCESS_BYTES : operands.has(op) ? WORD_BYTES : 1;
   walkOps(func.body, (op) => {
     if (!hasTrait(op, "anchors") || isLookup(op)) return;
     if (operandsOf(op).pointer.type.shape.length > 0) {
-      anchors.set(op, anchorOf(op, axisInfo, operands.has(op)));
+      anchors.set(op, anchorOf(op, axisInfo, leastBytes(op)));
     }
   });
   const users = usersOf(func);

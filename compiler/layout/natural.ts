@@ -26,6 +26,7 @@ import {
   unbroadcastLayout,
 } from "../linear/linear.ts";
 import { networksOf, runsLayout } from "./networks.ts";
+import { chunkedLoads } from "./rows/chunk_rows.ts";
 import { axisBits, isSeparable, reducedLayout } from "./reduce.ts";
 import { type PhiWeb, phiWebsOf } from "./phi_webs.ts";
 import { sliceLayout } from "./slices.ts";
@@ -75,7 +76,8 @@ export class NaturalLayouts {
 
   constructor(func: Func, options: LayoutOptions) {
     this.#options = options;
-    this.#anchors = anchorLayouts(func, options, options.axisInfo);
+    const chunked = chunkedLoads(func, options, options.axisInfo);
+    this.#anchors = anchorLayouts(func, options, options.axisInfo, chunked);
     this.#tables = tableLoads(func, options.axisInfo);
     this.#webs = phiWebsOf(func);
     for (const web of new Set(this.#webs.values())) {

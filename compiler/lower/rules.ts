@@ -27,6 +27,7 @@ import { lowerDot, toTf32 } from "./dots/dot.ts";
 import { lowerCheck } from "./calls/check.ts";
 import { lowerLoad, lowerPrefetch, lowerStore } from "./memory/global.ts";
 import { lowerWordLoad, lowerWordStore } from "./memory/word_rows.ts";
+import { lowerCopyRows, lowerLocalRows } from "./memory/chunk_rows.ts";
 import { lowerPrint } from "./calls/print.ts";
 import { bitcastElement } from "./convert/bitcast.ts";
 import { lowerAtomic, lowerAtomicCas } from "./memory/atomic.ts";
@@ -240,6 +241,7 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
   // The operations that use a buffer read it.
   shared_buffer: () => {},
   async_copy: lowerAsyncCopy,
+  copy_rows: lowerCopyRows,
   commit_group: lowerCommitGroup,
   wait_group: lowerWaitGroup,
   async_proxy_fence: lowerProxyFence,
@@ -259,6 +261,7 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
   local_store: lowerLocalStore,
   local_load: lowerLocalLoad,
   local_load_slice: lowerLocalLoadSlice,
+  local_rows: lowerLocalRows,
   math: lowerMath,
   atomic: lowerAtomic,
   atomic_cas: lowerAtomicCas,

@@ -20,6 +20,8 @@ export interface RowIndex {
 interface RowEnd {
   readonly index: RowIndex;
   readonly bound: Value;
+  /** The part of the mask that says so. */
+  readonly term: Value;
 }
 
 export interface RowBounds {
@@ -93,13 +95,13 @@ export function rowBounds(
     else {
       const end = endOf(term, axis);
       if (end === undefined) return undefined;
-      ends.push(end);
+      ends.push({ ...end, term });
     }
   }
   return { ends, rows };
 }
 
-function endOf(term: Value, axis: number): RowEnd | undefined {
+function endOf(term: Value, axis: number): Omit<RowEnd, "term"> | undefined {
   const { def } = term;
   if (def?.name === "broadcast") return endOf(operandsOf(def).value, axis);
   if (def?.name === "expand_dims") {

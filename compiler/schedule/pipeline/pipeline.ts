@@ -41,6 +41,12 @@ import {
 import type { Reuse } from "../warp_groups/slot_ring.ts";
 import { pipelinePartitions, planPartitions } from "../warp_groups/partition_programs.ts";
 import { pipelineAcrossPrograms, planPrograms } from "../warp_groups/tensor_programs.ts";
+import {
+  chunkSlots,
+  pipelineChunkedDot,
+  planChunkedDot,
+  stageChunkedDot,
+} from "../warp_groups/chunked_loop.ts";
 import { pipelineStoredDot, planStoredDot } from "../warp_groups/stored_loop.ts";
 import {
   gatheredOperands,
@@ -121,6 +127,17 @@ export function pipelineLoop(
         return inProgram(() => pipelineGroupDot({ func, loop, staged, carried, slots }, dot));
       };
     }
+  }
+  const chunked = group && planChunkedDot(group, loop, context.axisInfo());
+  const depth = chunked && !isAsync
+    ? chunkSlots(chunked, context.target, numStages ?? GROUP_STAGES)
+    : undefined;
+  if (chunked !== undefined && depth !== undefined) {
+    return (area) => {
+      const dot = stageChunkedDot(chunked, area, depth);
+      const plan: Plan = { func, loop, staged: dot.staged, carried, slots: depth };
+      return inProgram(() => pipelineChunkedDot(plan, dot));
+    };
   }
   const stored = isAsync ? undefined : group && planStoredDot(group);
   if (stored !== undefined && slotsFor(context, bytes, LEAST_SLOTS) === LEAST_SLOTS) {

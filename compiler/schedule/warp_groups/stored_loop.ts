@@ -37,7 +37,7 @@ export function planStoredDot(
   return isPlain(a) && isPlain(b) ? { ...group, staged: [asStored(a), asStored(b)] } : undefined;
 }
 
-function asStored(operand: LoadedOperand): LoadedOperand {
+export function asStored(operand: LoadedOperand): LoadedOperand {
   const { plan, source: { type } } = operand;
   const held = plan.columns.findIndex((column) => type.layout?.register.includes(column) !== true);
   return { ...operand, plan: { ...plan, vectorBits: Math.min(held, plan.vectorBits) } };

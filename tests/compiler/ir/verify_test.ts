@@ -257,6 +257,16 @@ const REJECTED_BUFFERS: readonly (readonly [rule: string, body: string, says: st
     "copies another tile",
   ],
   [
+    "rows of another shape",
+    "%1: int32[4] = constant 4\n%2: bool[8] = constant 1\ncopy_rows %q, %b, %i, %c, %c, %1, %2 {axis = 0, continued = false}",
+    "count or mask have another shape",
+  ],
+  [
+    "starts of other rows",
+    "%1: int32[8] = constant 4\n%2: float32[4] = local_rows %b, %i, %1 {axis = 0, continued = false}",
+    "the starts have another shape",
+  ],
+  [
     "a part beyond the copy",
     "async_copy %q, %b, %i, %c, %c {part = 1, parts = 1}",
     "is no part of the copy",

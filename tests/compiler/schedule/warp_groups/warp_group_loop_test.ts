@@ -162,6 +162,75 @@ test("pipelineStoredDot() stores words, without bank conflicts where rows are co
   assertEquals(conflicts(190), conflicts(0));
 });
 
+const ends = (part: string): string => part.endsWith(")") ? ")" : "";
+
+/** Blocks of these loops fill a multiprocessor. */
+const FILLING: readonly Pick<Loop, "mb" | "nb" | "kb" | "numWarps">[] = [
+  { mb: 256, nb: 128, kb: 32, numWarps: 16 },
+  { mb: 128, nb: 256, kb: 32, numWarps: 8 },
+  { mb: 256, nb: 128, kb: 16, numWarps: 8 },
+  { mb: 64, nb: 256, kb: 64, numWarps: 8 },
+];
+
+const copiedRows = (loop: Loop): boolean[] =>
+  opsNamed(lowerGeneral(textOf(loop), "sm_90a").laidOut, "copy_rows").flatMap(({ attrs }) =>
+    "continued" in attrs ? attrs.continued === true : []
+  );
+
+Deno.test("pipelineChunkedDot() preserves dots of any size whose rows are not aligned", () => {
+  const anyFilling: fc.Arbitrary<Loop> = fc.record({
+    tile: fc.constantFrom(...FILLING),
+    type: fc.constantFrom("half" as const, "bfloat16" as const),
+    numStages: fc.integer({ min: 3, max: 5 }),
+    transposed: fc.record({ a: fc.boolean(), b: fc.boolean() }),
+  }).map(({ tile, ...loop }) => ({ ...tile, ...loop, unaligned: true }));
+  const anySize = fc.record({
+    m: fc.integer({ min: 1, max: 140 }),
+    n: fc.integer({ min: 1, max: 140 }),
+    k: fc.integer({ min: 0, max: 330 }),
+    gap: fc.nat(9),
+  });
+  fc.assert(
+    fc.property(anyFilling, anySize, fc.boolean(), (loop, anyK, isWhole) => {
+      const size = isWhole ? { ...anyK, k: anyK.k - anyK.k % loop.kb } : anyK;
+      // Where K is a multiple of the tile's, masks need not say where it ends.
+      const text = isWhole
+        ? textOf(loop).replace(/ && rk.* < k\)|rk.* < k && /g, ends)
+        : textOf(loop);
+      // Rows along k go on from one iteration to the next.
+      const along = [!loop.transposed.a, loop.transposed.b];
+      const copied = copiedRows(loop);
+      if (copied.length > 0) assertEquals(new Set(copied), new Set(along));
+      const [types, tile] = [typesOf(loop.type), [loop.mb, loop.nb] as const];
+      checkProduct({ text, target: "sm_90a", types, tile }, {
+        ...size,
+        transposed: loop.transposed,
+      });
+    }),
+    { numRuns: 3 },
+  );
+});
+
+test("planChunkedDot() takes rows that start anywhere where a block fills a multiprocessor", () => {
+  const [tile] = FILLING;
+  const loop: Loop = { ...PLAIN, ...tile, unaligned: true };
+  // Before the loop, four iterations of both operands, and in it.
+  assertEquals(copiedRows(loop).length, 10);
+  assertEquals(copiedRows({ ...loop, unaligned: false }), []);
+  assertEquals(copiedRows({ ...PLAIN, unaligned: true }), []);
+  // Six slots of operands and four of chunks would take 240 kB.
+  assertEquals(copiedRows({ ...loop, mb: 128, kb: 64 }), []);
+  // Rows that end elsewhere in each iteration, or go on by more than a tile, do not go on from one iteration to the next.
+  const text = textOf(loop);
+  const changed = text.replace("pa += 32;", "pa += 64;");
+  assert(changed !== text);
+  const copies = opsNamed(lowerGeneral(changed, "sm_90a").laidOut, "copy_rows");
+  assertEquals(
+    copies.map(({ attrs }) => "continued" in attrs && attrs.continued).includes(true),
+    false,
+  );
+});
+
 const groupDots = (loop: Loop, target: "sm_90" | "sm_90a" = "sm_90a"): number =>
   opsNamed(lowerGeneral(textOf(loop), target).laidOut, "warp_group_dot").length;
 
