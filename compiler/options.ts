@@ -100,7 +100,7 @@ export interface CompileOptions {
    * the others is not said.
    */
   readonly isEnough?: (instances: readonly InstanceInfo[]) => boolean;
-  /** Check the tile IR after every pass: for tests, and to find a pass that is wrong. */
+  /** Check the tile IR after every pass that changes it: for tests, and to find a pass that is wrong. */
   readonly verify?: boolean;
   /** Measures how long each step takes. */
   readonly clock?: CompileClock;

@@ -7,22 +7,21 @@
  * is defined once. Checked by rules here (`RULES`): what a row cannot say.
  * Not checked: that promises (`assume_multiple`) hold; layouts, except that they have the tile's shape.
  */
-import { CompilerBug } from "../support/bug.ts";
+import { CompilerBug, must } from "../support/bug.ts";
 import { SCALARS } from "../support/scalar.ts";
 import type { Attrs, AttrValue, Func, Op, OpOf, Region, Value } from "./func.ts";
-import type { AttrKind, OperandClass, TileOp, TileOpRow } from "./ops.ts";
+import { type AttrKind, type OperandClass, TILE_OPS, type TileOp, type TileOpRow } from "./ops.ts";
 import { describeOp, printFunc, spellIrType } from "./print.ts";
 import { type Rule, RULES } from "./rules.ts";
 import { SHARED_ACCESSES } from "./shared_access.ts";
 import { type Element, isPointer, sameElement, sameShape } from "./types.ts";
-import { argsOf, requiredKind, rowOf } from "./table.ts";
+import { type ArgRow, argsOf, requiredKind, rowOf, TILE_OP_NAMES } from "./table.ts";
 import { operandsOf } from "./op.ts";
 import { coordinatesAlong, MOST_AXES, type TensorMap, tileElement } from "./tensor_map.ts";
-import { walkOps } from "./walk.ts";
 
 /** Throws one {@linkcode CompilerBug} that lists every violation. */
 export function verifyFunc(func: Func): void {
-  const verifier = new Verifier();
+  const verifier = new Verifier(func);
   if (func.paramFacts.length !== func.params.length) {
     verifier.report("parameters and their facts differ in number");
   }
@@ -34,17 +33,7 @@ export function verifyFunc(func: Func): void {
     const violation = brokenMap(func, map);
     if (violation !== undefined) verifier.report(`the tensor map of ${map.param} ${violation}`);
   }
-  walkOps(func.body, (op) => {
-    if (op.name !== "tensor_load" && op.name !== "tensor_copy") return;
-    const violation = op.name === "tensor_load" ? brokenLoad(func, op) : brokenCopy(func, op);
-    if (violation !== undefined) verifier.report(violation, op);
-  });
   verifier.region(func.body, "return");
-  for (const value of verifier.seen) {
-    if (value.id >= func.nextId) {
-      verifier.report(`%${value.id} is not below nextId, ${func.nextId}`);
-    }
-  }
   if (verifier.violations.length === 0) return;
   throw new CompilerBug(
     `@${func.name} is not valid tile IR:\n${
@@ -84,89 +73,124 @@ function isInteger(element: Element): boolean {
   return !isPointer(element) && SCALARS[element].class === "int";
 }
 
+/** What a row says of an operation's operands and attributes, taken apart once: functions are verified after every pass. */
+interface Expected {
+  readonly row: TileOpRow;
+  readonly args: readonly ArgRow[];
+  readonly isVariadic: boolean;
+  readonly leastOperands: number;
+  readonly attrs: readonly {
+    readonly name: string;
+    readonly kind: string;
+    readonly isOptional: boolean;
+    readonly holds: (value: AttrValue) => boolean;
+  }[];
+}
+
+const EXPECTED: ReadonlyMap<TileOp, Expected> = new Map(
+  TILE_OP_NAMES.map((name) => [name, expectedOf(name)]),
+);
+
+function expectedOf(name: TileOp): Expected {
+  const row: TileOpRow = TILE_OPS[name];
+  const args = argsOf(name);
+  return {
+    row,
+    args,
+    isVariadic: args.at(-1)?.count === "any",
+    leastOperands: args.filter(({ count }) => count === "one").length,
+    attrs: Object.entries(row.attrs ?? {}).map(([attr, kind]) => ({
+      name: attr,
+      kind,
+      isOptional: kind.endsWith("?"),
+      holds: ATTR_KINDS[requiredKind(kind)],
+    })),
+  };
+}
+
 class Verifier {
   readonly violations: string[] = [];
-  /** Every value defined so far. */
-  readonly seen = new Set<Value>();
-  readonly #ids = new Set<number>();
+  readonly #func: Func;
+  /** Every value defined so far, by its id. */
+  readonly #values = new Map<number, Value>();
   /** The values that may be used here. */
   readonly #visible = new Set<Value>();
+
+  constructor(func: Func) {
+    this.#func = func;
+  }
 
   report(message: string, op?: Op): void {
     this.violations.push(op === undefined ? message : `${describeOp(op)}: ${message}`);
   }
 
   define(value: Value, by: Op | undefined): void {
-    const name = `%${value.id}`;
-    if (this.seen.has(value)) this.report(`${name} is defined twice`);
-    else if (this.#ids.has(value.id)) this.report(`two values have the id ${name}`);
-    if (value.def !== by) this.report(`${name} does not know the operation that defines it`);
-    this.seen.add(value);
-    this.#ids.add(value.id);
+    const { id, type } = value;
+    const known = this.#values.get(id);
+    if (known === value) this.report(`%${id} is defined twice`);
+    else if (known !== undefined) this.report(`two values have the id %${id}`);
+    if (id >= this.#func.nextId) this.report(`%${id} is not below nextId, ${this.#func.nextId}`);
+    if (value.def !== by) this.report(`%${id} does not know the operation that defines it`);
+    this.#values.set(id, value);
     this.#visible.add(value);
-    const { shape, layout, shared } = value.type;
+    const { shape, layout, shared } = type;
     if (shared !== undefined && by?.name !== "shared_buffer") {
-      this.report(`${name} is a buffer that no shared_buffer made`);
+      this.report(`%${id} is a buffer that no shared_buffer made`);
     }
-    if (shape.some((extent) => extent < 1 || !Number.isInteger(Math.log2(extent)))) {
-      this.report(`${name} has an extent that is not a power of two: ${spellIrType(value.type)}`);
+    if (!shape.every(isPowerOfTwo)) {
+      this.report(`%${id} has an extent that is not a power of two: ${spellIrType(type)}`);
     }
     if (layout !== undefined && !sameShape(layout.shape, shape)) {
-      this.report(
-        `${name} has a layout for [${layout.shape.join(", ")}]: ${spellIrType(value.type)}`,
-      );
+      this.report(`%${id} has a layout for [${layout.shape.join(", ")}]: ${spellIrType(type)}`);
     }
   }
 
-  region(region: Region, terminator: TileOp): void {
-    const local = [...region.params];
-    for (const param of region.params) this.define(param, undefined);
-    region.ops.forEach((op, index) => {
-      const last = index === region.ops.length - 1;
+  region({ params, ops }: Region, terminator: TileOp): void {
+    for (const param of params) this.define(param, undefined);
+    ops.forEach((op, index) => {
+      const last = index === ops.length - 1;
       this.op(op);
-      local.push(...op.results);
       const ends = rowOf(op).ends === true;
       if (ends !== last) {
         this.report(last ? "the region does not end" : "is not the last of its region", op);
       } else if (ends && op.name !== terminator) this.report(`is no ${terminator}`, op);
     });
-    if (region.ops.length === 0) {
+    if (ops.length === 0) {
       this.report(`an empty region, without its ${terminator}`);
     }
-    for (const value of local) this.#visible.delete(value);
+    for (const param of params) this.#visible.delete(param);
+    for (const { results } of ops) for (const value of results) this.#visible.delete(value);
   }
 
   op(op: Op): void {
-    const row = rowOf(op);
+    const expected = must(EXPECTED.get(op.name), "row of an operation");
+    const { regions = [], result } = expected.row;
     for (const value of op.operands) {
       if (!this.#visible.has(value)) this.report(`%${value.id} is not defined here`, op);
     }
     const before = this.violations.length;
-    this.operands(op);
-    this.attributes(op.attrs, row.attrs ?? {}, op);
-    if (op.regions.length !== (row.regions?.length ?? 0)) {
+    this.operands(op, expected);
+    this.attributes(op, expected);
+    if (op.regions.length !== regions.length) {
       this.report(`has ${op.regions.length} regions`, op);
     }
     op.regions.forEach((region, index) =>
       this.region(region, op.name === "while" && index === 0 ? "condition" : "yield")
     );
     for (const value of op.results) this.define(value, op);
-    if (row.result !== "many" && op.results.length !== (row.result === "none" ? 0 : 1)) {
+    if (result !== "many" && op.results.length !== (result === "none" ? 0 : 1)) {
       this.report(`has ${op.results.length} results`, op);
     }
     // The rules may assume the shape of an operation that the table describes.
     if (this.violations.length > before) return;
-    this.result(op);
-    const violation = broken(op);
+    this.result(op, result);
+    const violation = broken(op) ?? brokenMapUse(this.#func, op);
     if (violation !== undefined) this.report(violation, op);
   }
 
-  operands(op: Op): void {
-    const args = argsOf(op.name);
-    const variadic = args.at(-1)?.count === "any";
-    const least = args.filter(({ count }) => count === "one").length;
+  operands(op: Op, { args, isVariadic, leastOperands }: Expected): void {
     const { length } = op.operands;
-    if (length < least || (!variadic && length > args.length)) {
+    if (length < leastOperands || (!isVariadic && length > args.length)) {
       this.report(`has ${length} operands`, op);
       return;
     }
@@ -182,37 +206,52 @@ class Verifier {
     });
   }
 
-  attributes(attrs: Attrs, kinds: NonNullable<TileOpRow["attrs"]>, op: Op): void {
-    for (const [name, kind] of Object.entries(kinds)) {
-      const value = attrs[name];
+  attributes(op: Op, { attrs }: Expected): void {
+    const given: Attrs = op.attrs;
+    for (const { name, kind, isOptional, holds } of attrs) {
+      const value = given[name];
       if (value === undefined) {
-        if (!kind.endsWith("?")) this.report(`lacks attribute ${name}`, op);
-      } else if (!ATTR_KINDS[requiredKind(kind)](value)) {
+        if (!isOptional) this.report(`lacks attribute ${name}`, op);
+      } else if (!holds(value)) {
         this.report(`attribute ${name} is not of kind ${kind}`, op);
       }
     }
-    for (const name of Object.keys(attrs)) {
-      if (!(name in kinds)) this.report(`has an unknown attribute ${name}`, op);
+    for (const name of Object.keys(given)) {
+      if (!attrs.some((attr) => attr.name === name)) {
+        this.report(`has an unknown attribute ${name}`, op);
+      }
     }
   }
 
-  result(op: Op): void {
+  result(op: Op, kind: TileOpRow["result"]): void {
     const [result, first] = [op.results[0]?.type, op.operands[0]?.type];
     if (result === undefined || first === undefined) return;
-    const { element } = first;
-    const wanted = {
-      same: element,
-      bool: "bool" as const,
-      pointee: isPointer(element) ? element.pointee : element,
-      attr: undefined,
-      none: undefined,
-      many: undefined,
-    }[rowOf(op).result];
+    const wanted = wantedElement(kind, first.element);
     if (wanted === undefined) return;
     if (!sameElement(result.element, wanted) || !sameShape(result.shape, first.shape)) {
       this.report("has a result of another type than its row says", op);
     }
   }
+}
+
+const isPowerOfTwo = (extent: number): boolean =>
+  extent >= 1 && Number.isInteger(Math.log2(extent));
+
+/** The element of the result that a row asks for, by that of the first operand; undefined: the row does not say. */
+function wantedElement(
+  kind: TileOpRow["result"],
+  element: Element,
+): Element | "void" | undefined {
+  if (kind === "same") return element;
+  if (kind === "bool") return "bool";
+  if (kind === "pointee") return isPointer(element) ? element.pointee : element;
+  return undefined;
+}
+
+/** What is wrong with the use of a tensor map. */
+function brokenMapUse(func: Func, op: Op): string | undefined {
+  if (op.name === "tensor_load") return brokenLoad(func, op);
+  return op.name === "tensor_copy" ? brokenCopy(func, op) : undefined;
 }
 
 function brokenMap({ params }: Func, { param, element, axes }: TensorMap): string | undefined {
