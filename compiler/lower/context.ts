@@ -5,6 +5,7 @@ import type { Operand, Register } from "../ptx/func.ts";
 import type { Emitter } from "./emitter.ts";
 import type { Ref } from "./element.ts";
 import type { CallTable } from "./calls/call_table.ts";
+import type { StartedDot } from "./dots/group_parts.ts";
 import type { HomeRecorder } from "./homes.ts";
 
 /** The elements one thread holds of a value, by register index; computed when first asked for. */
@@ -54,8 +55,10 @@ export interface LowerContext {
    * copies fill, and for all wide ones, which have bases in common.
    */
   readonly copied: Map<Value | "wide", number>;
-  /** How dots end that have been started in parts: gives the registers of their results. */
-  readonly unfinished: Map<Value, () => readonly Operand[]>;
+  /** Dots of which parts are under way, by their results. */
+  readonly unfinished: Map<Value, StartedDot>;
+  /** Another copy of the body of a loop follows this one, which takes up dots as they are left. */
+  readonly unrolled: { isFollowed: boolean };
   /** Loads from shared memory and copies into it, to be emitted between the instructions of the dots that follow. */
   readonly deferred: (() => void)[];
   /** Lowers the operations of a region by their rules. */

@@ -7,16 +7,19 @@
  *
  *     while (test) body          @!test bra EXIT; LOOP: body; @test bra LOOP; EXIT:
  *
+ * Of an unrolled loop that is done several times in a row: LOOP: body; @!test bra LEFT; body; @test bra LOOP; …
  * Others test in the middle: LOOP: test; @!go bra EXIT; body; bra LOOP; EXIT:
  */
 import type { Item, Operand } from "../ptx/func.ts";
 import { isRotated } from "../ir/rotated_loop.ts";
-import { branchOf, type Loop, loopOf } from "../ir/flow.ts";
+import { branchOf, type Loop, loopOf, sourceOf } from "../ir/flow.ts";
 import { madeBy, operandsOf } from "../ir/op.ts";
 import type { Op, OpOf, Region, Value } from "../ir/func.ts";
 import { zip } from "../support/zip.ts";
 import { carryStrategy, computed, makeSlot, type Slot } from "./carried.ts";
 import type { LowerContext } from "./context.ts";
+import type { StartedDot } from "./dots/group_parts.ts";
+import { finishLeft } from "./dots/warp_group_dot.ts";
 import { lowered } from "./values.ts";
 import { whole } from "./element.ts";
 import { isInteger } from "./emitter.ts";
@@ -146,16 +149,23 @@ export function lowerWhile(cx: LowerContext, op: OpOf<"while">): void {
   const loop = loopOf(op);
   // What a program computes once stays in it: its registers are needed for the chain of dots.
   const kind = op.attrs.within !== undefined ? "branch" : "loop";
-  if (isRotated(loop.test)) lowerGuarded(cx, loop, op.results, kind);
+  const { isFollowed } = cx.unrolled;
+  cx.unrolled.isFollowed = false;
+  if (isRotated(loop.test)) lowerGuarded(cx, loop, op.results, kind, op.attrs.unrolled);
   else lowerPlain(cx, loop, op.results);
+  cx.unrolled.isFollowed = isFollowed;
 }
 
-/** The test before the first iteration and after each one. The registers hold what the test lets through. */
+/**
+ * The test before the first iteration and after each one. The registers hold what the test lets through. Of `copies` of the
+ * body all but the last one leave the loop where no iteration follows.
+ */
 function lowerGuarded(
   cx: LowerContext,
   loop: Loop,
   results: readonly Value[],
   kind: "branch" | "loop",
+  copies = 1,
 ): void {
   const e = cx.emitter;
   const { test, body, continues, initial, repeated, leaving } = loop;
@@ -181,8 +191,8 @@ function lowerGuarded(
   const [head, exit] = [e.newLabel(), e.newLabel()];
   e.branch(exit, enter, false);
   const guarded = e.nested("branch", () => {
-    const iteration = e.nested(kind, () => {
-      e.label(head);
+    /** An iteration; gives whether another one follows. */
+    const iterate = (): Operand => {
       e.settle(registersOf(slots));
       bindSlots(cx, body.params, slots);
       cx.homes?.carried(head, registersOf(slots));
@@ -190,14 +200,63 @@ function lowerGuarded(
       cx.lowerOps(bodyOf(body));
       const again = saved(cx, runTest(repeated), slots);
       fill(cx, slots, leaving);
-      e.branch(head, again);
+      return again;
+    };
+    const exits: (() => void)[] = [];
+    const iterations = e.nested(kind, () => {
+      e.label(head);
+      for (let copy = 1; copy < copies; copy++) {
+        exits.push(followed(cx, loop, exit, iterate));
+        // What it computes has its home in the first copy.
+        cx.homes?.pause();
+      }
+      e.branch(head, iterate());
+      exits.forEach(() => cx.homes?.resume());
     });
-    e.append(iteration);
+    e.append(iterations);
+    for (const leave of exits) leave();
   });
   e.append(guarded);
   e.label(exit);
   e.settle(registersOf(slots));
   bindSlots(cx, results, slots);
+}
+
+/** An iteration that a copy of it follows in code; gives what leaves the loop from there. */
+function followed(
+  cx: LowerContext,
+  loop: Loop,
+  exit: string,
+  iterate: () => Operand,
+): () => void {
+  const e = cx.emitter;
+  const left = e.newLabel();
+  const copy = e.nested("branch", () => {
+    cx.unrolled.isFollowed = true;
+    e.branch(left, iterate(), false);
+    cx.unrolled.isFollowed = false;
+  });
+  e.append(copy);
+  const dots = takeUp(cx, loop);
+  return () => {
+    e.branch(exit);
+    e.label(left);
+    for (const { dot, sum } of dots) finishLeft(cx, dot, lowered(cx, sum));
+  };
+}
+
+/** Lets the body find dots as an iteration has left them; gives these, with the parameters that are their sums. */
+function takeUp(
+  cx: LowerContext,
+  { test, body, leaving, repeated }: Loop,
+): readonly { readonly dot: StartedDot; readonly sum: Value }[] {
+  return zip(body.params, leaving).flatMap(([sum, value]) => {
+    const source = sourceOf({ from: repeated, to: test.params }, value);
+    const dot = source && cx.unfinished.get(source);
+    if (dot === undefined) return [];
+    cx.unfinished.set(sum, dot);
+    return { dot, sum };
+  });
 }
 
 /** A condition that stays what it is when the slots get their next values. */

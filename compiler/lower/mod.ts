@@ -119,6 +119,7 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
     loaded: { registers: 0 },
     copied: new Map(),
     unfinished: new Map(),
+    unrolled: { isFollowed: false },
     deferred: [],
     homes: options.onHomes === undefined ? undefined : new HomeRecorder(),
     lowerOps: (ops) => {

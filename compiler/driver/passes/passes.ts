@@ -14,6 +14,7 @@ import { memoryOrder } from "../../schedule/memory_order.ts";
 import { loopPrograms } from "../../schedule/programs/loop_programs.ts";
 import { stageOperands } from "../../schedule/stage_operands.ts";
 import { stageRows } from "../../schedule/stage_rows.ts";
+import { unrollDots } from "../../schedule/warp_groups/unroll_dots.ts";
 import { must } from "../../support/bug.ts";
 import { accumulate } from "../../tile/accumulate.ts";
 import { cse } from "../../tile/cse.ts";
@@ -121,6 +122,11 @@ const SCHEDULE: readonly Row<TargetContext>[] = [
     pass: allocateShared,
     needs: ["stage-rows"],
     because: "barriers decide which exchanges may share memory",
+  },
+  {
+    pass: unrollDots,
+    needs: ["allocate-shared"],
+    because: "iterations have the same barriers and memory wherever they are",
   },
 ];
 

@@ -23,37 +23,19 @@ import { ofAxis } from "../../linear/linear.ts";
 import { bug, must } from "../../support/bug.ts";
 import { zip } from "../../support/zip.ts";
 import { threadInBlock } from "../addresses.ts";
-import type { LowerContext } from "../context.ts";
+import type { LowerContext, Lowered } from "../context.ts";
 import { whole } from "../element.ts";
 import { int } from "../emitter.ts";
+import { type Part, partsOf, type Share, shareOf, type StartedDot } from "./group_parts.ts";
 import { fragmentsOf, type Left, readFragments } from "./left_fragments.ts";
 import { slotAddress } from "../memory/shared_buffer.ts";
 import { emitDeferred, lowered, ofRegister, setElements } from "../values.ts";
 
-/** Warps of a group, as bits of the thread index: below them are lanes and the warp in its group. */
+/** Bits of the thread index below the number of the group: lanes and the warp in its group. */
 const GROUP_SHIFT = 7;
-const LOW_WARP_BITS = 2;
 /** Bits of an address that descriptors hold, in units of 16 bytes. */
 const ADDRESS_BITS = 0x3ffff;
 const UNIT_SHIFT = 4;
-
-/** What a warp group has of the result: elements along m and n, and where they begin, by group. */
-interface Share {
-  readonly rows: number;
-  readonly columns: number;
-  readonly rowOf: readonly number[];
-  readonly columnOf: readonly number[];
-}
-
-function shareOf(result: Value): Share {
-  const { shape, warp } = layoutOf(result);
-  const [m, n] = [ofAxis(shape, 0), ofAxis(shape, 1)];
-  const groups = warp.slice(LOW_WARP_BITS);
-  const rowOf = groups.map((basis) => Math.floor(basis / n));
-  const columnOf = groups.map((basis) => basis % n);
-  const parts = (steps: readonly number[]): number => 2 ** steps.filter((step) => step > 0).length;
-  return { rows: m / parts(rowOf), columns: n / parts(columnOf), rowOf, columnOf };
-}
 
 /** A descriptor of the operand's first part, and what to add to it for another one. */
 interface Descriptors {
@@ -113,46 +95,6 @@ function sumsInPlace(cx: LowerContext, sum: Value): Operand[] {
   });
 }
 
-/** What instructions compute of the result: a part of its rows and columns, in registers that follow each other. */
-interface Part {
-  readonly row: number;
-  readonly column: number;
-  readonly from: number;
-  readonly to: number;
-}
-
-/** Columns that the widths of instructions are multiples of. */
-const COLUMN_STEP = 8;
-
-/**
- * Widths of as few instructions as compute columns with so many at most: 88, 80 and 88 of 256. Where they cannot be equal the
- * second and the fourth one are narrower first, since two that follow each other have registers of their own.
- */
-function widthsOf(columns: number, mostColumns: number): number[] {
-  const count = Math.ceil(columns / mostColumns);
-  const steps = columns / COLUMN_STEP;
-  const places = Array.from({ length: count }, (_, i) => i);
-  const byWidth = [...places.filter((i) => i % 2 === 0), ...places.filter((i) => i % 2 === 1)];
-  const wider = new Set(byWidth.slice(0, steps % count));
-  return places.map((i) => (Math.floor(steps / count) + (wider.has(i) ? 1 : 0)) * COLUMN_STEP);
-}
-
-/** The parts of what a warp group has, in the order of their registers. */
-function partsOf({ rows, columns }: Share, mostColumns: number): Part[] {
-  const widths = widthsOf(columns, mostColumns);
-  const parts: Part[] = [];
-  let from = 0;
-  for (let row = 0; row < rows; row += GROUP_ROWS) {
-    let column = 0;
-    for (const width of widths) {
-      parts.push({ row, column, from, to: from + width / 2 });
-      column += width;
-      from += width / 2;
-    }
-  }
-  return parts;
-}
-
 /** The instructions of a dot: parts of the result, and how to add an MMA to one. */
 interface Instructions {
   /** In the order of their registers. */
@@ -162,8 +104,8 @@ interface Instructions {
   readonly depth: number;
   /** Reads what instructions on elements along k take from registers. */
   readonly read: Left["read"];
-  /** The MMA from k on, added to registers or written to them. */
-  readonly multiply: (part: Part, k: number, sums: readonly Operand[], adds: boolean) => void;
+  /** The MMA from k on, added to registers or, where `adds` is false, written to them. */
+  readonly multiply: (part: Part, k: number, sums: readonly Operand[], adds: Operand) => void;
 }
 
 type GroupDotOp = OpOf<"warp_group_dot" | "register_group_dot">;
@@ -206,7 +148,7 @@ function instructionsOf(cx: LowerContext, op: GroupDotOp, mostColumns: number): 
         { kind: "vector", elements },
         left.at(row, k),
         right.at(column, k),
-        int(adds ? 1 : 0),
+        adds,
         ...choices,
       ]);
     },
@@ -241,7 +183,8 @@ function multiplyInPlace(cx: LowerContext, op: GroupDotOp): Operand[] {
   }
   e.emit("wgmma.fence.sync.aligned", []);
   for (let k = 0; k < depth; k += step) {
-    for (const part of parts) multiply(part, k, sums.slice(part.from, part.to), adds || k > 0);
+    const addsHere = int(adds || k > 0 ? 1 : 0);
+    for (const part of parts) multiply(part, k, sums.slice(part.from, part.to), addsHere);
   }
   e.emit("wgmma.commit_group.sync.aligned", []);
   return sums;
@@ -257,75 +200,105 @@ const APART_DEPTH = 128;
 const APART_COLUMNS = 88;
 const APART_PARTS = 2;
 
-/** A part whose instructions are under way, and the registers in which they sum. */
-interface StartedPart {
-  readonly part: Part;
-  readonly fresh: readonly Operand[];
-}
-
 /**
  * Starts a dot whose parts are summed from zero in registers beside those of the sum: the instructions of its first part.
- * `finish_dot` starts the other ones, each while the one before it is under way, and adds each when it is done.
+ * `finish_dot` starts the other ones, each while the one before it is under way, and adds each when it is done. Of the dot
+ * that makes the sum the last part may be under way until the first one of this dot is.
  *
  * Parts take turns with the same registers. Where each has its own, ptxas adds later, and spills.
  */
 function startApart(cx: LowerContext, op: OpOf<"warp_group_dot">): void {
   const e = cx.emitter;
   const { parts, step, depth, read, multiply } = instructionsOf(cx, op, APART_COLUMNS);
-  const { sum } = operandsOf(op);
-  // Addresses of copies and fragments leave too few registers for two parts.
-  const most = op.attrs.registers === true && cx.copied.size > 0 ? 1 : APART_PARTS;
-  const sums = Array.from(
-    { length: registerCount(sum) },
-    (_, register) => e.inRegister(whole(e, lowered(cx, sum)(register), sum.type.element), "b32"),
-  );
-  const starts = Array.from({ length: Math.ceil(depth / APART_DEPTH) }, (_, i) => i * APART_DEPTH)
-    .flatMap((from) => parts.map((part) => ({ part, from })));
-  const turns = Array.from({ length: most }, (_, turn) => {
-    const widths = starts.filter((_, i) => i % most === turn).map(({ part }) =>
-      part.to - part.from
-    );
-    return Array.from({ length: Math.max(0, ...widths) }, () => e.register("b32"));
-  });
-  const registers = starts.map((_, i) => ofRegister(turns, i % most));
-  const underWay: StartedPart[] = [];
-  /** Adds those that have been under way longest, until no more than so many are. */
-  const addAllBut = (left: number): void => {
-    const done = underWay.splice(0, Math.max(0, underWay.length - left));
-    done.forEach(({ part, fresh }, i) => {
-      const others = done.length - 1 - i + underWay.length;
-      e.emit("wgmma.wait_group.sync.aligned", [int(others)]);
-      const added = zip(sums.slice(part.from, part.to), fresh)
-        .map(([sum, register]) => e.pure("add.rn.f32", "b32", [sum, register]));
-      sums.splice(part.from, added.length, ...added);
-    });
-  };
-  const start = ([{ part, from }, turn]: readonly [(typeof starts)[number], Operand[]]): void => {
-    addAllBut(most - 1);
-    const fresh = turn.slice(0, part.to - part.from);
+  const start = (dot: StartedDot, part: Part, from: number): void => {
+    addParts(cx, dot, dot.turns.length - 1);
+    const fresh = ofRegister(dot.turns, dot.started % dot.turns.length)
+      .slice(0, part.to - part.from);
+    dot.started++;
     const end = Math.min(depth, from + APART_DEPTH);
     if (part === parts[0]) read?.(from, end);
     e.emit("wgmma.fence.sync.aligned", []);
-    for (let k = from; k < end; k += step) multiply(part, k, fresh, k > from);
+    for (let k = from; k < end; k += step) {
+      multiply(part, k, fresh, k > from ? int(1) : never(cx));
+    }
     e.emit("wgmma.commit_group.sync.aligned", []);
-    underWay.push({ part, fresh });
+    dot.underWay.push({ part, fresh });
   };
-  const inTurn = zip(starts, registers);
-  inTurn.slice(0, 1).forEach(start);
-  cx.unfinished.set(resultOf(op), () => {
-    inTurn.slice(1).forEach(start);
-    addAllBut(0);
-    return sums;
+  const starts = Array.from({ length: Math.ceil(depth / APART_DEPTH) }, (_, i) => i * APART_DEPTH)
+    .flatMap((from) => parts.map((part) => (dot: StartedDot) => start(dot, part, from)));
+  const dot = newDot(cx, op, parts);
+  starts.slice(0, 1).forEach((first) => first(dot));
+  addParts(cx, dot, 1);
+  cx.unfinished.set(resultOf(op), { ...dot, rest: starts.slice(1) });
+}
+
+/**
+ * A condition that holds nowhere, since a grid has blocks, but ptxas does not know that. So it takes what a part begins with
+ * for the sums of the one before it in the same registers, and leaves both there. With a constant it gives parts registers of
+ * their own, and often finds no room for them (C7511).
+ */
+function never(cx: LowerContext): Operand {
+  const blocks = cx.emitter.pure("mov.u32", "b32", [{ kind: "special", name: "nctaid.x" }]);
+  return cx.emitter.pure("setp.eq.u32", "pred", [blocks, int(0)]);
+}
+
+/** A dot of which nothing is under way, but maybe the last part of the one that makes its sum. */
+function newDot(cx: LowerContext, op: OpOf<"warp_group_dot">, parts: readonly Part[]): StartedDot {
+  const e = cx.emitter;
+  const { sum } = operandsOf(op);
+  const before = cx.unfinished.get(sum);
+  cx.unfinished.delete(sum);
+  // Addresses of copies and fragments leave too few registers for two parts.
+  const most = op.attrs.registers === true && cx.copied.size > 0 ? 1 : APART_PARTS;
+  const widest = Math.max(...parts.map(({ from, to }) => to - from));
+  const registers = (): Operand[] => Array.from({ length: widest }, () => e.register("b32"));
+  return {
+    sums: Array.from(
+      { length: registerCount(sum) },
+      (_, register) => e.inRegister(whole(e, lowered(cx, sum)(register), sum.type.element), "b32"),
+    ),
+    turns: before?.turns ?? Array.from({ length: most }, registers),
+    started: before?.started ?? 0,
+    underWay: [...before?.underWay ?? []],
+    rest: [],
+  };
+}
+
+/** Adds those parts that have been under way longest, until no more than so many are. */
+function addParts(cx: LowerContext, { sums, underWay }: StartedDot, left: number): void {
+  const e = cx.emitter;
+  const done = underWay.splice(0, Math.max(0, underWay.length - left));
+  done.forEach(({ part, fresh }, i) => {
+    const others = done.length - 1 - i + underWay.length;
+    e.emit("wgmma.wait_group.sync.aligned", [int(others)]);
+    const added = zip(sums.slice(part.from, part.to), fresh)
+      .map(([sum, register]) => e.pure("add.rn.f32", "b32", [sum, register]));
+    sums.splice(part.from, added.length, ...added);
   });
 }
 
 export function lowerFinishDot(cx: LowerContext, op: OpOf<"finish_dot">): void {
   emitDeferred(cx);
-  const { dot } = operandsOf(op);
-  // Scheduling finishes each dot that it starts apart, after it and once.
-  const finish = must(cx.unfinished.get(dot), "dot that was started");
-  cx.unfinished.delete(dot);
-  setElements(cx, resultOf(op), finish());
+  // Scheduling finishes dots that it starts apart, after them.
+  const dot = must(cx.unfinished.get(operandsOf(op).dot), "dot that was started");
+  for (const start of dot.rest) start(dot);
+  const { isFollowed } = cx.unrolled;
+  addParts(cx, dot, isFollowed ? 1 : 0);
+  const result = resultOf(op);
+  setElements(cx, result, [...dot.sums]);
+  if (isFollowed) cx.unfinished.set(result, dot);
+}
+
+/** Adds what is under way of a dot to registers that its sums have been moved to. */
+export function finishLeft(cx: LowerContext, { underWay }: StartedDot, sums: Lowered): void {
+  const e = cx.emitter;
+  e.emit("wgmma.wait_group.sync.aligned", [int(0)]);
+  for (const { part, fresh } of underWay) {
+    fresh.forEach((register, i) => {
+      const sum = whole(e, sums(part.from + i), "float32");
+      e.emit("add.rn.f32", [sum, sum, register]);
+    });
+  }
 }
 
 /** Registers of a thread for a dot of warp groups beside those of its sums: sums from zero, and fragments. */

@@ -20,6 +20,8 @@ import { decode, encode } from "../typed_arrays.ts";
 export interface TensorProduct {
   /** Floats are multiplied as TF32. */
   readonly type: "float16" | "bfloat16" | "float32" | "int8" | "float8e4";
+  /** Sums of short runs along k are added as floats. */
+  readonly isApart?: true;
   readonly mb: number;
   readonly nb: number;
   readonly kb: number;
@@ -77,10 +79,10 @@ function gather(product: TensorProduct, to: string, name: "a" | "b"): string {
 
 /** C[M, N] += A[M, K] · B[K, N], one tile a block; C has the type of sums. */
 function productFunc(product: TensorProduct): Func {
-  const { type, mb, nb, kb, transposed, loops = "one", gathered, isAligned } = product;
+  const { type, mb, nb, kb, transposed, loops = "one", gathered, isAligned, isApart } = product;
   const [ofC, ofRows] = isAligned === true ? ["multipleof = 16, ", " {multipleof = 4}"] : ["", ""];
   const element = sumOf(product);
-  const mode = type === "float32" ? "tf32" : "ieee";
+  const mode = isApart === true ? "f32acc" : type === "float32" ? "tf32" : "ieee";
   const sum = `${element}[${mb}, ${nb}]`;
   const loop = (from: string, to: string): string =>
     `%${to}: ${sum}, %end_${to}: int32 = while %${from}, %zero (%${to}0: ${sum}, %${to}k0: int32) {
