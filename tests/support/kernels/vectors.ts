@@ -19,18 +19,19 @@ function sum(dtype: DType, a: number | bigint, b: number | bigint): number | big
   return Number(a) + Number(b);
 }
 
+/** A float and its bits. */
+const VIEW = new DataView(new ArrayBuffer(4));
+
 /** The float whose upper half is these bits. */
 function bfloat16Value(bits: number): number {
-  const view = new DataView(new ArrayBuffer(4));
-  view.setUint32(0, bits << 16);
-  return view.getFloat32(0);
+  VIEW.setUint32(0, bits << 16);
+  return VIEW.getFloat32(0);
 }
 
 /** Nearest bfloat16, ties to even. */
 function bfloat16Bits(value: number): number {
-  const view = new DataView(new ArrayBuffer(4));
-  view.setFloat32(0, value);
-  const bits = view.getUint32(0);
+  VIEW.setFloat32(0, value);
+  const bits = VIEW.getUint32(0);
   return ((bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16) & 0xffff;
 }
 

@@ -118,16 +118,18 @@ export function spacing(magnitude: number, type: FloatName): number {
   return 2 ** Math.max(-1074, exponent - FIELDS[type].mantissaBits);
 }
 
+/** Numbers and their bits; one for all, because a new one takes longer than what is asked of it. */
+const VIEW = new DataView(new ArrayBuffer(8));
+
 /** The value of a bit pattern. */
 export function fromBits(pattern: bigint, type: FloatName): number {
-  const view = new DataView(new ArrayBuffer(8));
   if (type === "float64") {
-    view.setBigUint64(0, BigInt.asUintN(64, pattern));
-    return view.getFloat64(0);
+    VIEW.setBigUint64(0, BigInt.asUintN(64, pattern));
+    return VIEW.getFloat64(0);
   }
   if (type === "float32") {
-    view.setUint32(0, Number(BigInt.asUintN(32, pattern)));
-    return view.getFloat32(0);
+    VIEW.setUint32(0, Number(BigInt.asUintN(32, pattern)));
+    return VIEW.getFloat32(0);
   }
   const { exponentBits, mantissaBits, ieee } = FIELDS[type];
   const sign = BigInt(exponentBits + mantissaBits);
@@ -141,14 +143,13 @@ export function fromBits(pattern: bigint, type: FloatName): number {
 /** The bit pattern of a value of the type; undefined for NaN, which has many. */
 export function toBits(value: number, type: FloatName): bigint | undefined {
   if (Number.isNaN(value)) return undefined;
-  const view = new DataView(new ArrayBuffer(8));
   if (type === "float64") {
-    view.setFloat64(0, value);
-    return view.getBigUint64(0);
+    VIEW.setFloat64(0, value);
+    return VIEW.getBigUint64(0);
   }
   if (type === "float32") {
-    view.setFloat32(0, value);
-    return BigInt(view.getUint32(0));
+    VIEW.setFloat32(0, value);
+    return BigInt(VIEW.getUint32(0));
   }
   const { exponentBits, mantissaBits } = FIELDS[type];
   const table = must(TABLES.get(type), type);

@@ -161,11 +161,13 @@ function halfEven(value: bigint, drop: bigint): bigint {
   return rest > middle || (rest === middle && (below & 1n) === 1n) ? below + 1n : below;
 }
 
+/** A number and its bits. */
+const VIEW = new DataView(new ArrayBuffer(8));
+
 /** A finite number as an integer times a power of two. */
 function parts(value: number): { readonly digits: bigint; readonly exponent: number } {
-  const view = new DataView(new ArrayBuffer(8));
-  view.setFloat64(0, value);
-  const bits = view.getBigUint64(0);
+  VIEW.setFloat64(0, value);
+  const bits = VIEW.getBigUint64(0);
   const field = Number((bits >> 52n) & 0x7ffn);
   const digits = (bits & ((1n << 52n) - 1n)) | (field === 0 ? 0n : 1n << 52n);
   return { digits: value < 0 ? -digits : digits, exponent: Math.max(field, 1) - 1075 };
