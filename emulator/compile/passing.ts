@@ -17,33 +17,57 @@ export interface Passing {
 }
 
 export function passingOf(blocks: readonly Block[]): Passing {
+  let flow: Flow | undefined;
   const known = new Map<number, readonly number[]>();
   const after = (waiting: number): readonly number[] => {
     let found = known.get(waiting);
-    if (found === undefined) known.set(waiting, found = blocksAfter(blocks, waiting));
+    if (found === undefined) {
+      flow ??= flowOf(blocks);
+      known.set(waiting, found = blocksAfter(blocks, flow, waiting));
+    }
     return found;
   };
   return {
     isAfter: (waiting, block) => after(waiting).includes(block),
     nextAfter: (waiting, block) => after(waiting).find((each) => each > block) ?? Infinity,
-    cameThrough: (waiting, exit) =>
-      after(waiting).some((each) => each === exit || dominates(blocks, each, exit)),
+    cameThrough: (waiting, exit) => {
+      const { next } = flow ??= flowOf(blocks);
+      return after(waiting).some((each) => each === exit || dominates(next, each, exit));
+    },
   };
 }
 
+/** By block: others, one step away. */
+type Steps = readonly (readonly number[])[];
+
+/** The steps of a program, forwards and backwards. */
+interface Flow {
+  readonly next: Steps;
+  readonly before: Steps;
+}
+
+function flowOf(blocks: readonly Block[]): Flow {
+  const next = blocks.map((_block, at) => successors(blocks, at));
+  const before = blocks.map((): number[] => []);
+  next.forEach((targets, from) => targets.forEach((to) => before[to]?.push(from)));
+  return { next, before };
+}
+
 /** What can be reached from a block in at least one step, without going through another one. */
-function reachable(blocks: readonly Block[], from: number, without = -1): Set<number> {
-  const next = (block: number): number[] =>
-    successors(blocks, block).filter((to) => to !== without);
-  const found = new Set<number>(next(from));
-  for (const block of found) next(block).forEach((to) => found.add(to));
+function reachable(steps: Steps, from: number, without = -1): Set<number> {
+  const found = new Set<number>();
+  const add = (to: number): void => {
+    if (to !== without) found.add(to);
+  };
+  steps[from]?.forEach(add);
+  for (const block of found) steps[block]?.forEach(add);
   return found;
 }
 
-function blocksAfter(blocks: readonly Block[], waiting: number): number[] {
-  return [...reachable(blocks, waiting)]
-    .filter((each) => reliesOnWaits(blocks[each]) && !reachable(blocks, each).has(waiting))
-    .filter((each) => each !== waiting)
+function blocksAfter(blocks: readonly Block[], { next, before }: Flow, waiting: number): number[] {
+  const leadBack = reachable(before, waiting);
+  return [...reachable(next, waiting)]
+    .filter((each) => each !== waiting && !leadBack.has(each) && reliesOnWaits(blocks[each]))
     .toSorted((a, b) => a - b);
 }
 
@@ -58,6 +82,6 @@ function usesShared({ match }: Line): boolean {
 }
 
 /** Whether a block dominates another one. */
-function dominates(blocks: readonly Block[], by: number, block: number): boolean {
-  return by === 0 || (block !== 0 && !reachable(blocks, 0, by).has(block));
+function dominates(next: Steps, by: number, block: number): boolean {
+  return by === 0 || (block !== 0 && !reachable(next, 0, by).has(block));
 }
