@@ -105,6 +105,8 @@ export interface Order {
   readonly releases: Map<number, Releases>;
   /** The block and warp that access memory now. */
   block: BlockTrack;
+  /** Of all blocks of its cluster, in order. */
+  cluster: readonly BlockTrack[];
   warp: WarpTrack;
   seenBlock: BlockState | undefined;
   seenWarp: WarpState | undefined;
@@ -142,6 +144,7 @@ export function newOrder(): Order {
     blocks: new WeakMap(),
     releases: new Map(),
     block: newBlock(0, 1, 0),
+    cluster: [],
     warp: newWarp(0),
     seenBlock: undefined,
     seenWarp: undefined,
@@ -187,13 +190,14 @@ export function attend(order: Order, machine: Machine): void {
   const { block, warp } = machine;
   if (order.seenBlock !== block) {
     order.block = trackOf(order, block);
+    order.cluster = block.cluster.map((each) => trackOf(order, each));
     order.seenBlock = block;
     order.seenWarp = undefined;
   }
   // A block may make its first access after a barrier of the cluster, before which others made theirs.
   const isNew = block.cluster.length === 1
     ? order.block.phase !== block.phase
-    : block.cluster.some((each) => trackOf(order, each).phase !== each.phase);
+    : block.cluster.some((each, index) => order.cluster[index]?.phase !== each.phase);
   if (isNew) noticeBarrier(order, block);
   if (order.seenWarp !== warp) {
     order.warp = order.block.warps[warp.index] ??= newWarp(warp.phase);
