@@ -9,7 +9,7 @@
  *     <!-- not run: it runs this test -->          why the block cannot be run
  *     <!-- fails: 1 -->                            the exit code of the command, if it is not 0
  *     <!-- first: mkdir kernels -->                what to run before it, that a page need not show
- *     <!-- sometimes: tests/cli/new_test.ts -->    one run in four runs it: that test does the same, sooner, in every run
+ *     <!-- sometimes: tests/cli/new_test.ts -->    few runs do (`triesLong`): that test does the same, sooner
  *
  * Blocks between `<!-- begin NAME: written by SCRIPT -->` and `<!-- end NAME -->` are left out: the test of that script
  * compares them.

@@ -7,7 +7,7 @@ import * as path from "node:path";
 import { assert, assertEquals } from "../support/assert.ts";
 import { mayBless } from "../support/bless.ts";
 import { gpuReason, hasGpu } from "../support/gpu.ts";
-import { isOneRunIn, sampled } from "../support/sampled.ts";
+import { NOT_TRIED, sampled, triesLong } from "../support/sampled.ts";
 import { typeErrors } from "../support/tools/type_check.ts";
 import { type Block, differenceIn, readBlocks } from "./blocks.ts";
 import { makeWorkspace, type Ran, ROOT, type Workspace } from "./workspace.ts";
@@ -42,8 +42,8 @@ const NEEDS: Readonly<Record<string, () => string | undefined>> = {
 /** Why a block is not run here. */
 function skipped({ line, marks }: Block): string | undefined {
   if (marks["not run"] !== undefined) return marks["not run"];
-  if (marks.sometimes !== undefined && !isOneRunIn(4, line)) {
-    return `one run in 4 does; ${marks.sometimes} does the same`;
+  if (marks.sometimes !== undefined && !triesLong("blocks of pages that a test does sooner")) {
+    return `${NOT_TRIED}; ${marks.sometimes} does the same`;
   }
   if (marks.needs === undefined) return undefined;
   const reason = NEEDS[marks.needs];

@@ -25,11 +25,6 @@ export function sampled<T>(list: readonly T[], count: number, salt = 0): readonl
   return TAKES_ALL ? list : shuffled(list, salt).slice(0, count);
 }
 
-/** Whether this is the run of so many that tries what takes long and seldom changes. */
-export function isOneRunIn(runs: number, salt = 0): boolean {
-  return sampled(Array.from({ length: runs }, (_, run) => run), 1, salt)[0] === 0;
-}
-
 /** What takes as long as a suite does. */
 const LONG = [
   "Firefox",
@@ -38,6 +33,7 @@ const LONG = [
   "the npm packages on another runtime",
   "types of the npm packages as bundlers find modules",
   "the packed command beside Deno's",
+  "blocks of pages that a test does sooner",
 ] as const;
 
 /** Why a run does not try one of those. */
