@@ -107,6 +107,17 @@ export function finishGroupDot(
   carryInPlace(loop, started, build.value("finish_dot", [started], started.type));
 }
 
+/** Finishes a dot that is apart; of others the one before it is waited for. */
+export function settleGroupDot(
+  build: ScheduleBuilder,
+  plan: Plan,
+  group: GroupDot<StagedOperand>,
+  started: Value,
+): void {
+  if (isApart(group.dot)) finishGroupDot(build, plan, group, started);
+  else build.effect("wait_dots", [], { pending: 1 });
+}
+
 /** Lets the next iteration find a value in place of another one. */
 function carryInPlace(loop: OpOf<"while">, before: Value, after: Value): void {
   const { end } = loopOf(loop);

@@ -11,7 +11,7 @@
  *       wait until this iteration's slot is full; barrier
  *       start the dot of the slot
  *       gather iteration + slots - 2 into the slot of the dot before the last one; commit
- *       wait for all dots but this iteration's; arrive at the empty barrier
+ *       wait for dots as mixed_loop.ts does; arrive at the empty barrier
  *     }
  *     wait for all dots and copies; barrier; end the barriers
  *
@@ -22,6 +22,7 @@ import { loopOf } from "../../ir/flow.ts";
 import type { Op, Value } from "../../ir/func.ts";
 import { copyLoop } from "./beside_loop.ts";
 import type { ScheduleBuilder } from "../builder.ts";
+import { settleGroupDot } from "./group_dot.ts";
 import { BUSY, type StagedMixedDot, startMixedDot } from "./mixed_loop.ts";
 import {
   type AddressState,
@@ -72,9 +73,9 @@ export function pipelineMixedBeside(
     },
     copy: gather,
     multiply: (build, { from, parity, to }, iteration) => {
-      startMixedDot(build, plan, group, full, { slot: from, parity });
+      const started = startMixedDot(build, plan, group, full, { slot: from, parity });
       const next = gather(build, iteration, to);
-      build.effect("wait_dots", [], { pending: 1 });
+      settleGroupDot(build, plan, group, started);
       build.effect("mbarrier_arrive", [empty, from]);
       return next;
     },

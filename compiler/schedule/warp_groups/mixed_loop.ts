@@ -9,7 +9,7 @@
  *       wait for the barrier of this iteration's slot; barrier
  *       start the dot of the slot
  *       copy iteration + slots - 2 into the slot of the dot before the last one; commit
- *       wait for all dots but this iteration's
+ *       wait for all dots but this iteration's, and for this one too if its sums are added apart
  *     }
  *     wait for all dots and copies; barrier; end the barriers
  *
@@ -19,7 +19,7 @@
 import type { Func, Op, OpOf, Value } from "../../ir/func.ts";
 import type { Target } from "../../targets.ts";
 import type { ScheduleBuilder } from "../builder.ts";
-import { type GroupDot, groupDotOf, startGroupDot } from "./group_dot.ts";
+import { type GroupDot, groupDotOf, settleGroupDot, startGroupDot } from "./group_dot.ts";
 import { addressesOf, type Iteration, type Plan } from "../pipeline/prefetch.ts";
 import type { Position } from "./ring_position.ts";
 import { pipelineRing } from "./slot_ring.ts";
@@ -81,9 +81,9 @@ export function pipelineMixedDot(
     busy: BUSY,
     copy: (build, iteration, slot) => copyBoth(plan, build, iteration, slot, barriers),
     multiply: (build, { from, parity, to }, iteration) => {
-      startMixedDot(build, plan, group, barriers, { slot: from, parity });
+      const started = startMixedDot(build, plan, group, barriers, { slot: from, parity });
       const next = copyBoth(plan, build, iteration, to, barriers);
-      build.effect("wait_dots", [], { pending: 1 });
+      settleGroupDot(build, plan, group, started);
       return next;
     },
     finish: (build) => build.waitGroup(0),
@@ -97,12 +97,12 @@ export function startMixedDot(
   group: StagedMixedDot,
   full: Value,
   { slot, parity }: Position,
-): void {
+): Value {
   build.effect("wait_group", [], { pending: plan.slots - BUSY - 1 });
   build.effect("async_proxy_fence", []);
   build.effect("mbarrier_wait", [full, slot, parity]);
   build.barrier();
-  startGroupDot(build, plan, group, slot);
+  return startGroupDot(build, plan, group, slot);
 }
 
 /**

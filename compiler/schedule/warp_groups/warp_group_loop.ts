@@ -24,7 +24,7 @@ import { copyBits } from "../../linear/threads.ts";
 import type { Target } from "../../targets.ts";
 import { ScheduleBuilder } from "../builder.ts";
 import { carry } from "../carried.ts";
-import { finishGroupDot, type GroupDot, groupDotOf, startGroupDot } from "./group_dot.ts";
+import { type GroupDot, groupDotOf, settleGroupDot, startGroupDot } from "./group_dot.ts";
 import { copyIteration, copyPrologue, type Plan } from "../pipeline/prefetch.ts";
 import type { InBuffer, LoadedOperand } from "../staged_operand.ts";
 
@@ -96,8 +96,7 @@ export function pipelineGroupDot(plan: Plan, group: GroupDot<InBuffer<LoadedOper
     const started = startGroupDot(build, plan, group, from);
     const next = copyIteration(plan, build, iteration, to, "nothing");
     // A dot that waits for itself does so while the copies are under way; of others the one before it is waited for.
-    if (isApart(group.dot)) finishGroupDot(build, plan, group, started);
-    else build.effect("wait_dots", [], { pending: 1 });
+    settleGroupDot(build, plan, group, started);
     yields([build.advance(from, slots), build.advance(to, slots), next.runs, ...next.state]);
   }
   body.ops = build.out;

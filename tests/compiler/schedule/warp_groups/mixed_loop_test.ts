@@ -75,6 +75,30 @@ Deno.test("pipelineMixedBeside() is right for every number of iterations and of 
   }
 });
 
+/** Sums of float8 are added apart, so that each dot is finished in its iteration. */
+const APART = {
+  ...PLAIN,
+  type: "float8e4",
+  isApart: true,
+  transposed: { a: false, b: true },
+} as const;
+
+Deno.test("Mixed loops finish dots whose sums are added apart, with and without a warp beside", () => {
+  for (const gathered of ["a", "b"] as const) {
+    const product = { ...APART, gathered, loops: "two" } as const;
+    const lowered = lowerProduct(product);
+    assertEquals(copiesOf(lowered.ptx), { tensor: true, gathered: true }, gathered);
+    for (const k of [31, 32 * 6 + 5]) runProduct(product, { m: 70, n: 33, k }, lowered);
+  }
+});
+
+ptxasTest("Mixed loops with sums that are added apart assemble without a note", async () => {
+  for (const gathered of ["a", "b"] as const) {
+    const { ptx } = lowerProduct({ ...APART, mb: 128, nb: 128, kb: 128, numWarps: 8, gathered });
+    assertEquals(await assemblyNotes(ptx, "sm_90a"), [], gathered);
+  }
+});
+
 /** Which kinds of copies a module has. */
 const copiesOf = (ptx: string): Record<"tensor" | "gathered", boolean> => ({
   tensor: ptx.includes("cp.async.bulk.tensor"),
