@@ -18,9 +18,9 @@ import process from "node:process";
 import { codeOf, isMissing } from "../host/errors.ts";
 import type { LockableFile } from "../host/lockable_file.ts";
 import { sha256 } from "./hash.ts";
-import { lockFile, tryLockFile } from "./file_lock.ts";
+import { isStillAt, lockFile, tryLockFile } from "./file_lock.ts";
 import { joinPath } from "./paths.ts";
-import { writeFailure } from "../failure.ts";
+import { environmentError, writeFailure } from "../failure.ts";
 
 /** A staged file. */
 export interface Staged {
@@ -77,6 +77,10 @@ export class Staging implements Disposable {
   /** Writes content to the staging area. */
   add(content: string | Uint8Array): Staged {
     const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+    if (!isOwn(this.#out, this.#lock)) {
+      const message = `Cannot write ${this.#out}: the folder was removed while the build ran`;
+      throw environmentError(message, "Build again.");
+    }
     try {
       const file = joinPath(this.folder, `${this.#count++}`);
       writeFileSync(file, bytes);
@@ -89,7 +93,9 @@ export class Staging implements Disposable {
   [Symbol.dispose](): void {
     process.off("exit", this.#end);
     release(this.#out, this.#lock);
-    if (this.#madeOut && readdirSync(this.#out).length === 0) removeIfEmpty(this.#out);
+    if (this.#madeOut && exists(this.#out) && readdirSync(this.#out).length === 0) {
+      removeIfEmpty(this.#out);
+    }
   }
 }
 
@@ -121,11 +127,19 @@ async function lockIn(out: string, waiting: () => void): Promise<LockableFile> {
   }
 }
 
-/** The lock's file is removed while it is locked: waiting processes see that it no longer exists. */
+/**
+ * The lock's file is removed while it is locked: waiting processes see that it no longer exists. Where somebody has removed
+ * the output folder, what is there now is another build's.
+ */
 function release(out: string, lock: LockableFile): void {
-  using _lock = lock;
+  using own = lock;
+  if (!isOwn(out, own)) return;
   removeFolder(out);
   unlinkSync(joinPath(out, STAGING_LOCK));
+}
+
+function isOwn(out: string, lock: LockableFile): boolean {
+  return isStillAt(joinPath(out, STAGING_LOCK), lock);
 }
 
 /** An assembler that outlives a killed build may still put a file there, which makes removing fail. */

@@ -2,8 +2,9 @@ import { readStaged, removeAbandonedStaging, Staging } from "../../../cli/files/
 import { sha256, sha256OfFile } from "../../../cli/files/hash.ts";
 import { replaceFile } from "../../../cli/files/replace_file.ts";
 import { TemporaryFile } from "../../../cli/files/temporary_file.ts";
+import { Failure } from "../../../cli/failure.ts";
 import { must } from "../../../compiler/support/bug.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
+import { assert, assertEquals, assertThrows } from "../../support/assert.ts";
 import { randomBytes } from "../../support/random.ts";
 
 /** A folder that is gone when the test is done. */
@@ -46,6 +47,25 @@ Deno.test("Staging removes an output folder that it made in vain, and no other",
       staging.add("x");
     }
     assertEquals(names(folder), ["a"]);
+  }));
+
+Deno.test("A build whose output folder is removed meanwhile fails with a message, and leaves nothing", () =>
+  withFolder(async (folder) => {
+    const out = `${folder}/out`;
+    {
+      using staging = await Staging.open(out);
+      Deno.removeSync(out, { recursive: true });
+      assertThrows(() => staging.add("x"), Failure, "removed while the build ran");
+    }
+    assertEquals(names(folder), []);
+    // What another build has put there stays.
+    const first = await Staging.open(out);
+    Deno.removeSync(out, { recursive: true });
+    using second = await Staging.open(out);
+    const staged = second.add("second");
+    assertThrows(() => first.add("first"), Failure, "removed while the build ran");
+    first[Symbol.dispose]();
+    assertEquals(new TextDecoder().decode(readStaged(staged)), "second");
   }));
 
 Deno.test("Staging waits for another build into the folder, and for no other folder", () =>
