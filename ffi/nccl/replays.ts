@@ -89,7 +89,7 @@ export function replaysOf(queue: (calls: readonly RankCall[]) => void): Replays 
       abandon(recording.slice(graphs.length));
       throw error;
     }
-    // Where data goes through a network the host takes part, which is slower from a graph.
+    // Over a network the host takes part in a call, which is slower from a graph.
     if (graphs.every(({ nodes }) => nodes === 1)) return graphs;
     destroy(graphs);
     return [];
