@@ -1,4 +1,4 @@
-/** Compiling as tests do: the tile IR is verified after every pass that changes it. */
+/** Compiling as tests do: the tile IR is verified after every pass. */
 import { compileFile as compile } from "../../compiler/mod.ts";
 import type { CompileOptions, CompileResult, SourceFile } from "../../compiler/mod.ts";
 

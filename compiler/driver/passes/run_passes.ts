@@ -10,7 +10,7 @@ import type { Step } from "./pass_list.ts";
 
 /** Looks at passes while they run. */
 export interface PassWatch {
-  /** Check the function before the first pass, after each that changed it, and at the end, whatever they say. */
+  /** Check the function before the first and after every pass, whatever it says of its changes. */
   readonly verify?: boolean;
   /** Milliseconds of some clock; without it all times are 0. */
   readonly now?: () => number;
@@ -58,10 +58,9 @@ export function runPasses<Context extends Analyses>(run: PassRun<Context>): Pass
     const start = now();
     let milliseconds = 0;
     try {
-      const isChanged = pass.run(func, given);
-      if (isChanged) axisInfo = undefined;
+      if (pass.run(func, given)) axisInfo = undefined;
       milliseconds = now() - start;
-      if (verify && (isChanged || index === steps.length - 1)) verifyFunc(func);
+      if (verify) verifyFunc(func);
     } catch (error) {
       if (error instanceof Unsupported || error instanceof PassFailure) throw error;
       throw new PassFailure(name, func.name, textBefore(run, index), error);
