@@ -51,7 +51,7 @@ export interface Environment {
 type Step = (args: readonly bigint[]) => bigint;
 const truth = (value: boolean): bigint => value ? 1n : 0n;
 const at = (args: readonly bigint[], index: number): bigint =>
-  must(args[index], `argument ${index}`);
+  args[index] ?? bug(`no argument ${index}`);
 
 function divisor(args: readonly bigint[]): bigint {
   const value = at(args, 1);
@@ -104,7 +104,7 @@ export function evaluate(expr: ContractExpr, environment: Environment = {}): big
       return BigInt(must(environment.grid?.(expr.axis), `grid extent ${expr.axis}`));
   }
   const value = (index: number): bigint =>
-    evaluate(must(expr.args[index], `argument ${index}`), environment);
+    evaluate(expr.args[index] ?? bug(`no argument ${index}`), environment);
   switch (expr.op) {
     case "?:":
       return value(0) !== 0n ? value(1) : value(2);

@@ -22,6 +22,7 @@ import { sameExpr } from "./normal.ts";
 import { type ProvenWrap, rangesOf, wrapRequirements } from "./ranges.ts";
 import { accessesByParam, type InferredTensor, inferTensor } from "./tensors.ts";
 import type { AccessRange, ContractExpr, Requirement } from "./types.ts";
+import { times } from "../support/times.ts";
 
 /** An expression and the code that shows it. */
 export interface Shown {
@@ -92,7 +93,7 @@ function inferGrid(func: Func, accesses: readonly MemoryAccess[]): readonly (Sho
     if (op.name === "program_id" && !used.has(op.attrs.axis)) used.set(op.attrs.axis, op);
     if (op.name === "num_programs") adapted.add(op.attrs.axis);
   });
-  return Array.from({ length: Math.max(-1, ...used.keys()) + 1 }, (_, axis) => {
+  return times(Math.max(-1, ...used.keys()) + 1, (axis) => {
     if (adapted.has(axis)) return undefined;
     if (used.has(axis)) return gridAxis(axis, accesses);
     return { expr: constant(1), span: must([...used.values()][0], "a program id").span };

@@ -27,6 +27,7 @@ import type {
   Requirement,
   TensorContract,
 } from "./types.ts";
+import { times } from "../support/times.ts";
 
 /** The contract of one instance; disagreements are reported. */
 export function mergeContract(
@@ -132,7 +133,7 @@ function mergeGrid(
   }
   for (const other of others) {
     const axes = Math.max(first.extents.length, other.extents.length);
-    const axis = Array.from({ length: axes }, (_, i) => i).find((i) =>
+    const axis = times(axes, (i) => i).find((i) =>
       !sameExpr(extentAt(first, i), extentAt(other, i))
     );
     if (axis === undefined) continue;

@@ -4,7 +4,7 @@
  * `(M + TM - 1) / TM`, `cdiv(M, TM)` and `(M - 1) / TM + 1` are the same. C's division towards zero
  * differs from the floor for negative dividends; extents, strides and grids are not negative.
  */
-import { must } from "../support/bug.ts";
+import { bug } from "../support/bug.ts";
 import {
   addPoly,
   type Atom,
@@ -53,7 +53,7 @@ export function normalForm(expr: ContractExpr): Poly {
 
 function ofOperation(expr: Operation): Poly {
   const parts = expr.args.map(normalForm);
-  const part = (index: number): Poly => must(parts[index], `argument ${index}`);
+  const part = (index: number): Poly => parts[index] ?? bug(`no argument ${index}`);
   switch (expr.op) {
     case "+":
       return addPoly(part(0), part(1));

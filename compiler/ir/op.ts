@@ -41,7 +41,12 @@ export type RegionsOf<N extends ControlOp> = {
 
 /** Names for a list of operands. Each operation has a class of getters, so that a view is one small object. */
 class View {
-  constructor(readonly operands: readonly Value[]) {}
+  /** Only declared: a field of a class with so many subclasses is defined by a slow call for each object. */
+  declare readonly operands: readonly Value[];
+
+  constructor(operands: readonly Value[]) {
+    this.operands = operands;
+  }
 }
 
 function viewOf(name: TileOp): typeof View {
@@ -98,8 +103,9 @@ export function pairOf({ name, operands: [first, second] }: Op): readonly [Value
 /** The regions by name. */
 export function regionsOf<N extends ControlOp>(op: OpOf<N>): RegionsOf<N> {
   const { regions: names = [] }: TileOpRow = TILE_OPS[op.name];
-  const entries = names.map((name, index) => [name, must(op.regions[index], name)]);
-  return Object.fromEntries(entries) as RegionsOf<N>;
+  const regions: Record<string, Region> = {};
+  names.forEach((name, index) => regions[name] = must(op.regions[index], name));
+  return regions as RegionsOf<N>;
 }
 
 /** The operation that made a value, if it has this name. */

@@ -3,6 +3,7 @@ import { operandsOf } from "../ir/op.ts";
 import { axisShifts, freeMask, type LinearLayout } from "../linear/linear.ts";
 import type { AxisFacts } from "../tile/axis.ts";
 import { type AccessOp, vectorAlong } from "./anchors.ts";
+import { times } from "../support/times.ts";
 
 /** Register indices that one access covers, in address order. */
 export type AccessGroup = readonly [first: number, ...others: number[]];
@@ -37,7 +38,7 @@ export function groupRegisters(layout: LinearLayout, bits: readonly number[]): A
     if (register & (inGroup | free)) continue;
     const at = (i: number): number =>
       bits.reduce((r, bit, k) => (i >> k) & 1 ? r | (1 << bit) : r, register);
-    groups.push([register, ...Array.from({ length: (1 << bits.length) - 1 }, (_, i) => at(i + 1))]);
+    groups.push([register, ...times((1 << bits.length) - 1, (i) => at(i + 1))]);
   }
   return groups;
 }

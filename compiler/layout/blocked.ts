@@ -7,6 +7,7 @@
  * highest bits of the index: whole rows where there are enough, else the parts of a row.
  */
 import { axisShifts, type LinearLayout, log2 } from "../linear/linear.ts";
+import { times } from "../support/times.ts";
 
 export interface BlockedSpec {
   readonly shape: readonly number[];
@@ -27,7 +28,7 @@ export interface BlockedSpec {
 export function blockedLayout(spec: BlockedSpec): LinearLayout {
   const shifts = axisShifts(spec.shape);
   const bits = spec.shape.map((extent, axis) =>
-    Array.from({ length: log2(extent) }, (_, bit) => 1 << ((shifts[axis] ?? 0) + bit))
+    times(log2(extent), (bit) => 1 << ((shifts[axis] ?? 0) + bit))
   );
   const total = bits.reduce((sum, list) => sum + list.length, 0);
   const warpBits = log2(spec.numWarps);
@@ -81,8 +82,6 @@ export function withoutBlocks(layout: LinearLayout): LinearLayout {
 
 /** The axes with `first` in front and the others from minor to major. */
 export function orderFrom(first: number, rank: number): number[] {
-  const others = Array.from({ length: rank }, (_, i) => rank - 1 - i).filter((axis) =>
-    axis !== first
-  );
+  const others = times(rank, (i) => rank - 1 - i).filter((axis) => axis !== first);
   return [first, ...others];
 }

@@ -7,6 +7,7 @@ import { contains, spaceOf } from "../linear/f2.ts";
 import { freeMask, type LinearLayout, mapBases, product } from "../linear/linear.ts";
 import { threadBases } from "../linear/threads.ts";
 import { must } from "../support/bug.ts";
+import { times } from "../support/times.ts";
 
 /** A conversion as one of parts of a tile. */
 export interface PartConversion {
@@ -54,7 +55,7 @@ export function partConversion(src: LinearLayout, dst: LinearLayout): PartConver
 /** A layout without some bits of the index: those above them move down. */
 function withoutBits(layout: LinearLayout, taken: readonly number[]): LinearLayout {
   const count = product(layout.shape);
-  const kept = Array.from({ length: Math.log2(count) }, (_, bit) => 1 << bit)
+  const kept = times(Math.log2(count), (bit) => 1 << bit)
     .filter((bit) => !taken.includes(bit));
   const lower = (basis: number): number =>
     kept.reduce((image, bit, i) => (basis & bit) === 0 ? image : image | (1 << i), 0);

@@ -30,6 +30,7 @@ import {
   matrixShapes,
   type MatrixSide,
 } from "./matrix_access.ts";
+import { times } from "../support/times.ts";
 
 export interface SharedPlan {
   readonly kind: "shared";
@@ -75,7 +76,7 @@ function ownerFinder(layout: LinearLayout): (element: number) => Owner | undefin
 
 /** Unit vectors of the index. */
 function units(layout: LinearLayout): number[] {
-  return Array.from({ length: indexBits(layout.shape) }, (_, bit) => 1 << bit);
+  return times(indexBits(layout.shape), (bit) => 1 << bit);
 }
 
 /** Equal lanes, warps and blocks up to copies that the source has anyway. */
@@ -92,7 +93,7 @@ function registersOnly(src: LinearLayout, dst: LinearLayout): number[] | undefin
     if (combo === undefined) return undefined;
     images.push(combo);
   }
-  return Array.from({ length: 1 << dst.register.length }, (_, r) => applyBases(images, r));
+  return times(1 << dst.register.length, (r) => applyBases(images, r));
 }
 
 /** Lane bits that take part in one phase of an access of `bytes` per lane. */

@@ -16,6 +16,7 @@ import { layoutKey, type LinearLayout, log2, product } from "../linear/linear.ts
 import { type Coordinate, type Fragment, MMA, type MmaRow } from "./mma.ts";
 import { dealRows, suitsRegisters } from "./register_operand.ts";
 import { GROUP_ROWS, isBox, suitsChain, suitsWarpGroups, WARP_BITS } from "./warp_group.ts";
+import { times } from "../support/times.ts";
 
 export interface DotLayouts {
   /** The instruction; undefined: multiply and add, element by element. */
@@ -148,7 +149,7 @@ function computeLayouts(
   };
   const rest = (...axes: (keyof Extents)[]): Unit[] =>
     axes.flatMap((axis) =>
-      Array.from({ length: extents[axis] - core.size[axis] }, (_, i) => core.size[axis] + i)
+      times(extents[axis] - core.size[axis], (i) => core.size[axis] + i)
         .filter((bit) => !warp.some((unit) => unit?.axis === axis && unit.bit === bit))
         .map((bit) => ({ axis, bit }))
     );
@@ -250,8 +251,8 @@ function threadCore(extents: Extents, warpBits: number): Core {
   let free = Math.max(0, extents.m + extents.n + extents.batch - 5 - warpBits);
   const next: Record<keyof Extents, number> = { m: 0, n: 0, k: 0, batch: 0 };
   const deal = (axis: keyof Extents, count: number): Unit[] =>
-    Array.from(
-      { length: Math.max(0, Math.min(count, extents[axis] - next[axis])) },
+    times(
+      Math.max(0, Math.min(count, extents[axis] - next[axis])),
       () => ({ axis, bit: next[axis]++ }),
     );
   const columns = deal("n", Math.min(RUN_BITS, free));

@@ -14,6 +14,7 @@ import { axisShifts, type LinearLayout, log2 } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import type { Target } from "../targets.ts";
 import { dividesGroups, GROUP_ROWS, groupType, WARP_BITS } from "./warp_group.ts";
+import { times } from "../support/times.ts";
 
 /** Whether an operand must lie along k for descriptors to name it. */
 const wantsDepth = (value: Value): boolean => groupType(value)?.isEitherOrder === false;
@@ -117,8 +118,7 @@ export function leftFragments(
   const depth = log2(must(shape[depthAxis], "extent along k"));
   const [, eighth = 0, ...others] = result.register;
   const [, , ...lanes] = result.lane;
-  const bits = (from: number, to: number): number[] =>
-    Array.from({ length: to - from }, (_, i) => k(from + i));
+  const bits = (from: number, to: number): number[] => times(to - from, (i) => k(from + i));
   return {
     shape,
     register: [

@@ -17,6 +17,7 @@ import { must } from "../support/bug.ts";
 import type { ScalarName } from "../support/scalar.ts";
 import type { Target } from "../targets.ts";
 import { fillsMultiprocessor } from "./tiles.ts";
+import { times } from "../support/times.ts";
 
 /** Warps of a group, and rows of the result that each has of an instruction. */
 export const GROUP_WARPS = 4;
@@ -215,9 +216,9 @@ export function groupLayout(
 ): SharedLayout | undefined {
   const shifts = axisShifts(shape);
   const bitsOf = (axis: number): number[] =>
-    Array.from(
-      { length: log2(must(shape[axis], "extent")) },
-      (_, bit) => 1 << (must(shifts[axis], "shift of an axis") + bit),
+    times(
+      log2(must(shape[axis], "extent")),
+      (bit) => 1 << (must(shifts[axis], "shift of an axis") + bit),
     );
   const [along, across] = [bitsOf(inner), bitsOf(1 - inner)];
   const chunkBits = log2(CHUNK_BYTES / bytesOf(element));

@@ -8,6 +8,7 @@
  * at a time instead of 256, on an H200.
  */
 import { freeMask, indexBits, type LinearLayout } from "../linear/linear.ts";
+import { times } from "../support/times.ts";
 
 /**
  * The layout of a store with the warps of its data; undefined where its accesses would get narrower.
@@ -26,7 +27,7 @@ export function withWarpsOf(store: LinearLayout, data: LinearLayout): LinearLayo
   const [first = firstLane] = vector;
   const isRow = [...vector, firstLane].every((basis, bit) => basis === first << bit);
   if (!isRow || vector.some((basis) => taken.has(basis))) return undefined;
-  const rest = Array.from({ length: indexBits(store.shape) }, (_, bit) => 1 << bit)
+  const rest = times(indexBits(store.shape), (bit) => 1 << bit)
     .filter((basis) => !taken.has(basis) && !vector.includes(basis));
   const inOrder = [
     ...store.lane.filter((basis) => rest.includes(basis)),

@@ -166,10 +166,16 @@ export function unbroadcastLayout(
 }
 
 export function sameLayout(a: LinearLayout, b: LinearLayout): boolean {
-  return a === b || layoutKey(a) === layoutKey(b);
+  return a === b ||
+    sameList(a.shape, b.shape) && INPUTS.every((input) => sameList(a[input], b[input]));
 }
 
-/** Keys of layouts, which are shared by thousands of values of a long kernel and compared for each. */
+/** Whether two lists have the same elements. */
+function sameList(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((one, index) => one === b[index]);
+}
+
+/** Keys of layouts, which are shared by thousands of values of a long kernel. */
 const KEYS = new WeakMap<LinearLayout, string>();
 
 /** A string that is equal for equal layouts. */

@@ -42,6 +42,14 @@ export function scalarCopies(cx: LowerContext): number {
  * 0 … n-1).
  */
 function threadPart(cx: LowerContext, bases: readonly number[]): Operand {
+  const known = cx.threadParts.get(bases);
+  if (known?.scope.open === true) return known.part;
+  const part = emitThreadPart(cx, bases);
+  cx.threadParts.set(bases, { part, scope: cx.emitter.scope });
+  return part;
+}
+
+function emitThreadPart(cx: LowerContext, bases: readonly number[]): Operand {
   const e = cx.emitter;
   let sum: Operand = int(0);
   // Output bits that several input bits reach need exclusive or; disjoint ones may be or-ed, which xor also is.
@@ -69,8 +77,9 @@ function shiftsOf(bases: readonly number[]): Shifts {
   if (known !== undefined) return known;
   const byShift = new Map<number, number>();
   bases.forEach((basis, bit) => {
-    for (let out = 0; out < 31; out++) {
-      if ((basis >> out) & 1) byShift.set(out - bit, (byShift.get(out - bit) ?? 0) | (1 << bit));
+    for (let left = basis; left !== 0; left &= left - 1) {
+      const shift = 31 - Math.clz32(left & -left) - bit;
+      byShift.set(shift, (byShift.get(shift) ?? 0) | (1 << bit));
     }
   });
   const sorted = [...byShift].sort((a, b) => a[0] - b[0]);

@@ -20,6 +20,7 @@ import { bankOf, packAccess, type Ref, unpackAccess, whole } from "./element.ts"
 import { type Emitter, int, isInteger, operandKey } from "./emitter.ts";
 import type { Move } from "./moves.ts";
 import { byRegister, ofRegister } from "./values.ts";
+import { times } from "../support/times.ts";
 
 /** Registers that hold a value wherever it comes from. */
 export interface Slot {
@@ -46,9 +47,7 @@ export function makeSlot(
   const e = cx.emitter;
   const { element, layout } = value.type;
   const free = layout === undefined ? 0 : freeMask(layout.register);
-  const held = Array.from({ length: registerCount(value) }, (_, r) => r).filter((r) =>
-    (r & free) === 0
-  );
+  const held = times(registerCount(value), (r) => r).filter((r) => (r & free) === 0);
   const slot = strategy.steps && isStepping(value)
     ? stepSlot(e, value, first, held)
     : strategy.words && bytesOf(element) * held.length >= 4 && !isAlone(first, held)
@@ -72,10 +71,7 @@ function eachSlot(e: Emitter, { type: { element } }: Value, held: readonly numbe
 }
 
 function wordSlot(e: Emitter, { type: { element } }: Value, held: readonly number[]): Slot {
-  const words = Array.from(
-    { length: bytesOf(element) * held.length / 4 },
-    () => e.register("b32"),
-  );
+  const words = times(bytesOf(element) * held.length / 4, () => e.register("b32"));
   return {
     registers: words,
     elements: byRegister(zip(held, unpackAccess(e, words, element, held.length))),
@@ -131,10 +127,7 @@ function distanceOf(e: Emitter, operand: Operand): { base: Operand; constant: bi
 /** The elements of a value, computed now: what they come from may change. */
 export function computed(value: Value, elements: Lowered): Lowered {
   const free = value.type.layout === undefined ? 0 : freeMask(value.type.layout.register);
-  const refs: Ref[] = Array.from(
-    { length: registerCount(value) },
-    (_, r) => (r & free) === 0 ? elements(r) : int(0),
-  );
+  const refs: Ref[] = times(registerCount(value), (r) => (r & free) === 0 ? elements(r) : int(0));
   return (register) => ofRegister(refs, register & ~free);
 }
 

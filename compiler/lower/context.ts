@@ -2,7 +2,7 @@
 import type { Op, Value } from "../ir/func.ts";
 import type { TensorMap } from "../ir/tensor_map.ts";
 import type { Operand, Register } from "../ptx/func.ts";
-import type { Emitter } from "./emitter.ts";
+import type { Emitter, Scope } from "./emitter.ts";
 import type { Ref } from "./element.ts";
 import type { CallTable } from "./calls/call_table.ts";
 import type { StartedDot } from "./dots/group_parts.ts";
@@ -33,6 +33,8 @@ export interface LowerContext {
   /** Operands of `bar.sync` for the threads of the program. */
   readonly blockBarrier: readonly Operand[];
   readonly values: Map<Value, Lowered>;
+  /** What threads contribute to linear maps, by the maps' bases, and the scope that it was asked for in. */
+  readonly threadParts: Map<readonly number[], { readonly part: Operand; readonly scope: Scope }>;
   /** How many operations in a row, up to a value, compute their elements on demand (chain_length.ts). */
   readonly chainLengths: Map<Value, number>;
   /** Bytes of the constant buffers that are used, by name. */

@@ -13,6 +13,7 @@ import type { Operand } from "../ptx/func.ts";
 import { SCALARS } from "../support/scalar.ts";
 import { bytesOf, type Element, isPointer } from "../ir/types.ts";
 import { type Bank, type Emitter, int } from "./emitter.ts";
+import { times } from "../support/times.ts";
 
 /** An element inside a 32-bit word: bytes `byte` … `byte + bytes - 1`. */
 export interface Part {
@@ -92,18 +93,20 @@ export function permuteBytes(
 
 /** Packs the parts of one 32-bit word, low first: 2 of 2 bytes or 4 of 1 byte. */
 function packWord(cx: Emitter, parts: readonly Part[]): Operand {
-  const bytes = parts.flatMap((part) =>
-    Array.from({ length: part.bytes }, (_, i) => ({ word: part.word, byte: part.byte + i }))
-  );
-  const words = [...new Set(bytes.map((b) => b.word))];
-  const pick = (
-    a: Operand,
-    b: Operand,
-    wanted: readonly { word: Operand; byte: number }[],
-  ): Operand => permuteBytes(cx, a, b, wanted.map((w) => w.word === a ? w.byte : 4 + w.byte));
-  const [a, b] = words;
+  const a = parts[0]?.word;
   if (a === undefined) return int(0);
-  if (words.length <= 2) return pick(a, b ?? a, bytes);
+  const b = parts.find(({ word }) => word !== a)?.word ?? a;
+  if (parts.every(({ word }) => word === a || word === b)) {
+    const digits: number[] = [];
+    for (const { word, byte, bytes } of parts) {
+      const first = word === a ? byte : 4 + byte;
+      for (let i = 0; i < bytes; i++) digits.push(first + i);
+    }
+    return permuteBytes(cx, a, b, digits);
+  }
+  const bytes = parts.flatMap((part) =>
+    times(part.bytes, (i) => ({ word: part.word, byte: part.byte + i }))
+  );
   // Four bytes of three or four words: interleave pairs first. Both halves of a pair are taken along, so that the
   // words of a whole 4×4 byte transposition share the interleaved ones.
   const half = (lo: number): { word: Operand; at: number } => {
@@ -161,7 +164,7 @@ export function packAccess(cx: Emitter, refs: readonly Ref[], element: Element):
     return [cx.pure("cvt.u16.u32", "b16", [word])];
   }
   const perWord = 4 / size;
-  return Array.from({ length: refs.length / perWord }, (_, i) => {
+  return times(refs.length / perWord, (i) => {
     const ofWord = refs.slice(i * perWord, (i + 1) * perWord);
     return roundedPair(cx, ofWord, element) ??
       cx.inRegister(packWord(cx, ofWord.map((ref) => asPart(cx, ref, element))), "b32");
@@ -199,7 +202,7 @@ export function unpackAccess(
   if (first === undefined) return [];
   if (shape.type === "b16" && elements === 1 && bankOf(element) === "b16") return [first];
   const words = shape.type === "b16" ? [cx.pure("cvt.u32.u16", "b32", [first])] : registers;
-  return Array.from({ length: elements }, (_, i): Part => ({
+  return times(elements, (i): Part => ({
     kind: "piece",
     word: words[Math.floor((i * size) / 4)] ?? first,
     byte: (i * size) % 4,

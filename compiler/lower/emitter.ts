@@ -12,7 +12,7 @@ import type { Instruction, Item, Operand, Register } from "../ptx/func.ts";
 import { splitSpelling } from "../ptx/match.ts";
 import { forEachRegister } from "../ptx/operand.ts";
 import { printOperand } from "../ptx/print.ts";
-import { must } from "../support/bug.ts";
+import { bug } from "../support/bug.ts";
 import { DEFAULT_FLOATS, type FloatOptions } from "../support/float_options.ts";
 import type { Span } from "../support/source.ts";
 import type { Target } from "../targets.ts";
@@ -61,14 +61,24 @@ interface Sum {
 
 /** What is known of a register. */
 interface Facts {
-  /** Equal for equal operands. */
-  readonly number: number;
   /** Index of the scope where it gets its value. */
   depth: number;
-  /** Itself, or what it is the sum of. */
-  sum: Sum;
+  /** What it is the sum of; undefined: itself and nothing. */
+  sum: Sum | undefined;
   /** The float that it was rounded from, and to which type. */
-  rounded?: { readonly from: Operand; readonly to: HalfName };
+  rounded: { readonly from: Operand; readonly to: HalfName } | undefined;
+}
+
+/** A register of the body that is emitted. What is known of it is asked for again and again, so it holds that. */
+class BodyRegister implements Register {
+  readonly kind = "register";
+
+  constructor(
+    readonly type: Bank,
+    readonly name: string,
+    readonly index: number,
+    readonly facts: Facts,
+  ) {}
 }
 
 /** Floats of 16 bits. */
@@ -80,6 +90,13 @@ interface Spelling {
   /** The beginning of {@linkcode Emitter.pure}'s keys. */
   readonly number: number;
 }
+
+/** Spellings that come all the time: a template would make a new text for each instruction. */
+const ADD = { b32: "add.s32", b64: "add.s64" } as const;
+const SHIFT = { b32: "shl.b32", b64: "shl.b64" } as const;
+const MULTIPLY = { b32: "mul.lo.s32", b64: "mul.lo.s64" } as const;
+const ROUND = { float16: "cvt.rn.f16.f32", bfloat16: "cvt.rn.bf16.f32" } as const;
+export const MOVE = { pred: "mov.pred", b16: "mov.b16", b32: "mov.b32", b64: "mov.b64" } as const;
 
 /** Left of the pairs that number spellings; no pair has this number. */
 const SPELLING = -1;
@@ -106,7 +123,6 @@ export class Emitter {
   /** From the body to the innermost scope. */
   readonly #scopes: Scope[] = [this.#body];
   readonly #counts: Record<Bank, number> = { pred: 0, b16: 0, b32: 0, b64: 0 };
-  readonly #registers = new Map<Operand, Facts>();
   #labels = 0;
   readonly #spellings = new Map<string, Spelling>();
   readonly #pairs = new PairTable();
@@ -181,19 +197,20 @@ export class Emitter {
   #register(bank: Bank, depth: number): Register {
     this.#changes();
     const name = `${PREFIX[bank]}${this.#counts[bank]++}`;
-    const register: Register = { kind: "register", type: bank, name };
-    const sum = { base: register, constant: 0n };
-    this.#registers.set(register, { number: this.#operands++, depth, sum });
-    return register;
+    return new BodyRegister(bank, name, this.#operands++, {
+      depth,
+      sum: undefined,
+      rounded: undefined,
+    });
   }
 
   #factsOf(register: Operand): Facts {
-    // `#register` makes all registers of the body, so a missing one is of another body.
-    return must(this.#registers.get(register), "a register of this body");
+    // `#register` makes all registers of the body.
+    return register instanceof BodyRegister ? register.facts : bug("a register of another body");
   }
 
   #numberOf(operand: Operand): number {
-    if (operand.kind === "register") return this.#factsOf(operand).number;
+    if (operand instanceof BodyRegister) return operand.index;
     return operand.kind === "integer"
       ? this.#numberIn(this.#integers, operand.value)
       : this.#numberIn(this.#others, operandKey(operand));
@@ -292,8 +309,11 @@ export class Emitter {
           "make tiles smaller, give the kernel more warps, or write a loop in place of repeated code",
       });
     }
-    const instruction: Instruction = { kind: "instruction", opcode, modifiers, operands };
-    scope.items.push(guard === undefined ? instruction : { ...instruction, guard });
+    scope.items.push(
+      guard === undefined
+        ? { kind: "instruction", opcode, modifiers, operands }
+        : { kind: "instruction", opcode, modifiers, operands, guard },
+    );
   }
 
   /** The result of a pure instruction, emitted once. */
@@ -313,7 +333,7 @@ export class Emitter {
 
   /** A float rounded to 16 bits; two of these may be rounded together. */
   rounded(to: HalfName, from: Operand): Operand {
-    const result = this.pure(`cvt.rn.${to === "float16" ? "f16" : "bf16"}.f32`, "b16", [from]);
+    const result = this.pure(ROUND[to], "b16", [from]);
     this.#factsOf(result).rounded = { from, to };
     return result;
   }
@@ -327,10 +347,12 @@ export class Emitter {
   /** Index of the scope where an instruction with these operands belongs. */
   #depthFor(sources: readonly Operand[]): number {
     let needed = 0;
+    const look = (register: Register): void => {
+      needed = Math.max(needed, this.#factsOf(register).depth);
+    };
     for (const source of sources) {
-      forEachRegister(source, (register) => {
-        needed = Math.max(needed, this.#factsOf(register).depth);
-      });
+      if (source.kind === "register") look(source);
+      else if (source.kind !== "integer") forEachRegister(source, look);
     }
     const innermost = this.#scopes.length - 1;
     let depth = innermost;
@@ -347,20 +369,19 @@ export class Emitter {
     if (isInteger(b)) {
       const constant = BigInt.asIntN(bits, left.constant + b.value);
       if (constant === 0n) return left.base;
-      const sum = this.pure(`add.s${bits}`, bank, [left.base, int(constant)]);
+      const sum = this.pure(ADD[bank], bank, [left.base, int(constant)]);
       this.#factsOf(sum).sum = { base: left.base, constant };
       return sum;
     }
     const right = this.sumOf(b);
-    const base = this.pure(`add.s${bits}`, bank, [left.base, right.base]);
+    const base = this.pure(ADD[bank], bank, [left.base, right.base]);
     return this.add(bank, base, int(left.constant + right.constant));
   }
 
   /** What is known of a register as base plus constant. */
   sumOf(operand: Operand): Sum {
-    return operand.kind === "register"
-      ? this.#factsOf(operand).sum
-      : { base: operand, constant: 0n };
+    return (operand.kind === "register" ? this.#factsOf(operand).sum : undefined) ??
+      { base: operand, constant: 0n };
   }
 
   /** a * b, low half. */
@@ -374,16 +395,16 @@ export class Emitter {
       const shift = b.value > 0n && (b.value & (b.value - 1n)) === 0n
         ? b.value.toString(2).length - 1
         : -1;
-      if (shift >= 0) return this.pure(`shl.b${bits}`, bank, [a, int(shift)]);
+      if (shift >= 0) return this.pure(SHIFT[bank], bank, [a, int(shift)]);
     }
-    return this.pure(`mul.lo.s${bits}`, bank, [a, b]);
+    return this.pure(MULTIPLY[bank], bank, [a, b]);
   }
 
   /** Loads a constant into a register where an instruction takes no immediate. */
   inRegister(operand: Operand, bank: Bank): Operand {
     if (operand.kind === "register") return operand;
     if (bank === "pred") return this.pure("setp.ne.b32", "pred", [operand, int(0)]);
-    return this.pure(`mov.${bank}`, bank, [operand]);
+    return this.pure(MOVE[bank], bank, [operand]);
   }
 
   /** `[base + constant]`; the constant folds into the address. */

@@ -13,6 +13,7 @@ import type { Span } from "../support/source.ts";
 import type { LoopRange } from "../support/variables.ts";
 import type { Ref } from "./element.ts";
 import type { Emitter, Scope } from "./emitter.ts";
+import { times } from "../support/times.ts";
 
 /** The part of a lowering that is asked. */
 interface Lowering {
@@ -74,7 +75,7 @@ interface Waiting {
 export class HomeRecorder {
   readonly #waiting = new Map<Scope, Waiting[]>();
   readonly #found: Found[] = [];
-  readonly #carried = new Map<string, string>();
+  readonly #carried = new Map<Register, string>();
   #paused = 0;
 
   /** Values are asked where scopes end. */
@@ -108,15 +109,15 @@ export class HomeRecorder {
 
   /** Registers that a loop carries, which begins at a label. */
   carried(head: string, registers: readonly Register[]): void {
-    for (const { name } of registers) this.#carried.set(name, head);
+    for (const register of registers) this.#carried.set(register, head);
   }
 
   #look(cx: Lowering, { value, head }: Waiting): void {
     const elements = cx.values.get(value);
     if (elements === undefined) return;
-    const refs = Array.from(
-      { length: registerCount(value) },
-      (_, register) => cx.emitter.peek(() => elements(register)),
+    const refs = times(
+      registerCount(value),
+      (register) => cx.emitter.peek(() => elements(register)),
     );
     if (refs.some((ref) => ref !== undefined)) this.#found.push({ value, head, refs });
   }
@@ -124,14 +125,14 @@ export class HomeRecorder {
   /** What was found, with the registers' last names; `kept` are the items that are left. */
   finish(
     kept: readonly Item[],
-    renamed: ReadonlyMap<string, Register>,
+    renamed: (register: Register) => Register | undefined,
     spanOf: ReadonlyMap<Item, Span>,
     partitions: Homes["partitions"],
   ): Homes {
     const { loops, heads, spans } = outline(kept, spanOf);
     const carried = new Map<string, number>();
-    for (const [name, head] of this.#carried) {
-      const [register, loop] = [renamed.get(name), heads.get(head)];
+    for (const [before, head] of this.#carried) {
+      const [register, loop] = [renamed(before), heads.get(head)];
       if (register !== undefined && loop !== undefined) carried.set(register.name, loop);
     }
     const homes = this.#found.map(({ value: { sources = [], type }, head, refs }): Home => ({
@@ -144,11 +145,14 @@ export class HomeRecorder {
   }
 }
 
-function homeRef(ref: Ref, renamed: ReadonlyMap<string, Register>): HomeRef | undefined {
+function homeRef(
+  ref: Ref,
+  renamed: (register: Register) => Register | undefined,
+): HomeRef | undefined {
   const [operand, part] = ref.kind === "piece" ? [ref.word, ref] : [ref, undefined];
   switch (operand.kind) {
     case "register": {
-      const register = renamed.get(operand.name)?.name;
+      const register = renamed(operand)?.name;
       if (register === undefined) return undefined;
       if (part === undefined) return { kind: "register", register };
       return { kind: "part", register, byte: part.byte, bytes: part.bytes };

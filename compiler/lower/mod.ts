@@ -29,6 +29,7 @@ import { lowerParam, paramType } from "./params.ts";
 import { lowerOp } from "./rules.ts";
 import { mapParam, producerWarps } from "./memory/tensor_copy.ts";
 import { Unsupported } from "./unsupported.ts";
+import { times } from "../support/times.ts";
 
 /** How an entry is emitted. */
 export interface EmitOptions {
@@ -73,7 +74,7 @@ function turnParams(
   nameOf: (index: number) => string,
 ): LowerContext["turns"] {
   const names = (at: number, length: number): string[] =>
-    Array.from({ length }, (_, axis) => nameOf(from + at + axis));
+    times(length, (axis) => nameOf(from + at + axis));
   switch (persistenceOf(func)) {
     case undefined:
       return { programs: [], steps: [] };
@@ -111,6 +112,7 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
     // Barrier 0 is that of all threads.
     blockBarrier: helpers === 0 ? [int(0)] : [barrier, int(32 * options.numWarps)],
     values: new Map(),
+    threadParts: new Map(),
     chainLengths: new Map(),
     constants: new Map(),
     maps,

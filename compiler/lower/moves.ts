@@ -1,6 +1,6 @@
 /** Moves into fixed registers at the edges of control flow, as if all happened at once. */
 import type { Operand, Register } from "../ptx/func.ts";
-import type { Bank, Emitter } from "./emitter.ts";
+import { type Bank, type Emitter, MOVE } from "./emitter.ts";
 
 export interface Move {
   readonly to: Register;
@@ -10,9 +10,6 @@ export interface Move {
 const isSame = (a: Operand, b: Operand): boolean =>
   a.kind === "register" && b.kind === "register" && a.name === b.name;
 
-const reads = ({ from }: Move, { name }: Register): boolean =>
-  from.kind === "register" && from.name === name;
-
 const bankOf = ({ type }: Register): Bank =>
   type === "pred" || type === "b16" || type === "b64" ? type : "b32";
 
@@ -21,22 +18,31 @@ const bankOf = ({ type }: Register): Bank =>
  * (`a, b = b, a`), one of a circle is saved first. What is in place already needs no move.
  */
 export function emitMoves(e: Emitter, moves: readonly Move[]): void {
-  let pending = moves
+  const pending = moves
     .map(({ to, from }): Move => ({ to, from: inBank(e, from, bankOf(to)) }))
     .filter(({ to, from }) => !isSame(to, from));
+  /** How many of those that are pending read a register, by its name. */
+  const readers = new Map<string, number>();
+  const count = (from: Operand, by: number): void => {
+    if (from.kind === "register") readers.set(from.name, (readers.get(from.name) ?? 0) + by);
+  };
+  for (const { from } of pending) count(from, 1);
+  const isReady = ({ to }: Move): boolean => (readers.get(to.name) ?? 0) === 0;
   while (pending.length > 0) {
-    const ready = pending.find((move) =>
-      !pending.some((other) => other !== move && reads(other, move.to))
-    );
-    const next = ready ?? pending[0];
+    const ready = pending.findIndex(isReady);
+    const next = pending[Math.max(0, ready)];
     if (next === undefined) return;
-    if (ready === undefined) {
+    if (ready < 0) {
       const saved = e.register(bankOf(next.to));
       move(e, { to: saved, from: next.to });
-      pending = pending.map((one) => reads(one, next.to) ? { to: one.to, from: saved } : one);
+      pending.forEach(({ to, from }, i) => {
+        if (isSame(from, next.to)) pending[i] = { to, from: saved };
+      });
+      readers.delete(next.to.name);
     }
     move(e, next);
-    pending = pending.filter(({ to }) => to !== next.to);
+    count(next.from, -1);
+    pending.splice(Math.max(0, ready), 1);
   }
 }
 
@@ -46,5 +52,5 @@ function inBank(e: Emitter, from: Operand, bank: Bank): Operand {
 }
 
 function move(e: Emitter, { to, from }: Move): void {
-  e.emit(`mov.${bankOf(to)}`, [to, from]);
+  e.emit(MOVE[bankOf(to)], [to, from]);
 }

@@ -159,13 +159,11 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
     const layout = layoutOf(resultOf(op));
     const lo = BigInt(op.attrs.lo);
     const element = resultOf(op).type.element;
+    const bases = { register: layout.register, thread: threadBases(layout) };
     cx.values.set(
       resultOf(op),
       memo(cx, (register) => {
-        const { base, constant } = atRegister(cx, {
-          register: layout.register,
-          thread: threadBases(layout),
-        }, register);
+        const { base, constant } = atRegister(cx, bases, register);
         const index = cx.emitter.add("b32", cx.emitter.add("b32", base, int(constant)), int(lo));
         return convertScalar(cx.emitter, index, "int32", scalarName(element));
       }),

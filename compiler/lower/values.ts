@@ -1,16 +1,14 @@
 /** Elements of values that have been lowered, and what waits to be emitted between the instructions of dots. */
 import type { Value } from "../ir/func.ts";
-import { bug, must } from "../support/bug.ts";
+import { bug } from "../support/bug.ts";
 import type { LowerContext, Lowered } from "./context.ts";
 import type { Ref } from "./element.ts";
 import type { Scope } from "./emitter.ts";
 
 /** Operations are lowered in their order, and the verifier says that a value comes before its uses. */
 export function lowered(cx: LowerContext, value: Value): Lowered {
-  return must(
-    cx.values.get(value),
-    `lowering of a value made by ${value.def?.name ?? "a parameter"}`,
-  );
+  return cx.values.get(value) ??
+    bug(`no lowering of a value made by ${value.def?.name ?? "a parameter"}`);
 }
 
 /** Gives a value its elements, by register; `free` are the register bits that make copies. */

@@ -17,6 +17,7 @@ import type {
   TypeSpec,
 } from "./ast.ts";
 import { LEVEL, levelOf } from "./operators.ts";
+import { times } from "../support/times.ts";
 
 /** Specifiers, then the rest of a declaration or of a type name. */
 export function printSpecsAnd(specs: Specs, rest: string): string {
@@ -86,7 +87,7 @@ function printPointers(pointers: readonly PointerLevel[]): string {
 /** `[A, B]`; several pairs take one extent each, the last the rest. */
 function printShape({ dims, brackets }: Shape): string {
   const texts = dims.map((dim) => printAt(dim, LEVEL.conditional));
-  return Array.from({ length: brackets }, (_, i) => {
+  return times(brackets, (i) => {
     const end = i === brackets - 1 ? texts.length : i + 1;
     return `[${texts.slice(i, end).join(", ")}]`;
   }).join("");

@@ -182,9 +182,10 @@ export class Expander {
         hiding.set(token.hide, hidden);
         budget.spendOnCopying(hidden.size);
       }
+      const { kind, text, span } = token;
       const spaceBefore = i === 0 ? name.spaceBefore : token.spaceBefore;
       const lineStart = i === 0 && name.lineStart;
-      return { ...token, hide: hidden, spaceBefore, lineStart };
+      return { kind, text, span, spaceBefore, lineStart, hide: hidden };
     }));
     budget.check(useSite(use), reporter);
   }

@@ -5,7 +5,7 @@
  * when it reaches the program.
  */
 import { type Diagnostic, Reporter } from "../support/diagnostic.ts";
-import type { SourceFile, Span } from "../support/source.ts";
+import type { Expansion, SourceFile, Span } from "../support/source.ts";
 import { collectComments, type Comment, type RawComment } from "./comments.ts";
 import { type JoinedText, joinLines, originalOffset, textStart } from "./text.ts";
 
@@ -41,6 +41,21 @@ export interface PpToken {
   /** The first token of a line. */
   readonly lineStart: boolean;
   readonly hide?: HideSet;
+}
+
+/**
+ * A token that came from an expansion. Written out, as is what else copies tokens: `{ ...token, span }` takes a call of
+ * the run time for each field that it replaces.
+ */
+export function tokenFrom(token: PpToken, expansion: Expansion | undefined): PpToken {
+  const { kind, text, spaceBefore, lineStart, hide } = token;
+  const { file, start, end } = token.span;
+  const span: Span = expansion === undefined
+    ? { file, start, end }
+    : { file, start, end, expansion };
+  return hide === undefined
+    ? { kind, text, span, spaceBefore, lineStart }
+    : { kind, text, span, spaceBefore, lineStart, hide };
 }
 
 export interface LexedFile {

@@ -4,7 +4,7 @@
  */
 import type { Reporter } from "../support/diagnostic.ts";
 import { type Expansion, joinSpans, type Span } from "../support/source.ts";
-import type { PpToken } from "./lexer.ts";
+import { type PpToken, tokenFrom } from "./lexer.ts";
 import type { MacroBudget } from "./macro_budget.ts";
 import { isOperator, type Macro } from "./macros.ts";
 import { paste, stringify } from "./paste.ts";
@@ -37,10 +37,7 @@ export function substitute(
   const rebased = args.map((arg) => rebase(arg, macro, use));
   const indexOf = (token: PpToken | undefined): number =>
     token?.kind === "identifier" ? macro.params?.indexOf(token.text) ?? -1 : -1;
-  const fromBody = (token: PpToken): PpToken => ({
-    ...token,
-    span: { ...token.span, expansion: bodyExpansion },
-  });
+  const fromBody = (token: PpToken): PpToken => tokenFrom(token, bodyExpansion);
   const expanded: (readonly PpToken[])[] = [];
   const expandedArg = (index: number): readonly PpToken[] =>
     expanded[index] ??= use.expander.expandList(rebased[index] ?? []);
@@ -133,8 +130,5 @@ function rebase(
     }
     return outer;
   };
-  return arg.map((token) => ({
-    ...token,
-    span: { ...token.span, expansion: move(token.span.expansion) },
-  }));
+  return arg.map((token) => tokenFrom(token, move(token.span.expansion)));
 }

@@ -1,8 +1,9 @@
 /** Removes instructions whose results are not used. */
-import type { Instruction, Item } from "./func.ts";
+import type { Instruction, Item, Register } from "./func.ts";
 import { findRow } from "./match.ts";
 import { forEachRegister } from "./operand.ts";
 import { perSpelling } from "./per_spelling.ts";
+import { RegisterTable } from "./register_table.ts";
 
 /** Reads that other threads or devices can observe. */
 const OBSERVED: ReadonlySet<string> = new Set(["volatile", "relaxed", "acquire", "mmio"]);
@@ -24,7 +25,7 @@ const NONE = -1;
 export function dropDead(body: readonly Item[]): Item[] {
   const removable = perSpelling(isRemovable);
   /** The last write of each register by an instruction that can be removed; NONE once the register is live. */
-  const lastWrites = new Map<string, number>();
+  const lastWrites = new RegisterTable<number>();
   /** By write: index of its item, and the write of the same register before it. */
   const writers: number[] = [];
   const before: number[] = [];
@@ -38,16 +39,16 @@ export function dropDead(body: readonly Item[]): Item[] {
       if (item.kind === "instruction") kept.push(item);
       return;
     }
-    forEachRegister(target, ({ name }) => {
-      before.push(lastWrites.get(name) ?? NONE);
-      lastWrites.set(name, writers.push(index) - 1);
+    forEachRegister(target, (register) => {
+      before.push(lastWrites.get(register) ?? NONE);
+      lastWrites.set(register, writers.push(index) - 1);
     });
   });
   const work: Instruction[] = [];
-  const need = ({ name }: { readonly name: string }): void => {
-    let write = lastWrites.get(name) ?? NONE;
+  const need = (register: Register): void => {
+    let write = lastWrites.get(register) ?? NONE;
     if (write === NONE) return;
-    lastWrites.set(name, NONE);
+    lastWrites.set(register, NONE);
     for (; write !== NONE; write = before[write] ?? NONE) {
       const index = writers[write] ?? NONE;
       const item = body[index];

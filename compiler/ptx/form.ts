@@ -22,6 +22,7 @@
  */
 import { bug, must } from "../support/bug.ts";
 import { isTypeName } from "./types.ts";
+import { times } from "../support/times.ts";
 
 /** The oldest PTX version (times ten) and the smallest architecture that have something. */
 export interface Since {
@@ -69,8 +70,7 @@ export interface PtxOpRow {
   readonly unsupported?: readonly string[];
 }
 
-const extents = (count: number, step: number): number[] =>
-  Array.from({ length: count }, (_, i) => step * (i + 1));
+const extents = (count: number, step: number): number[] => times(count, (i) => step * (i + 1));
 
 /** Modifiers of which forms take one. */
 export const GROUPS: Readonly<Record<string, readonly string[]>> = {

@@ -31,6 +31,8 @@ export interface Register {
   readonly type: RegisterType;
   /** Without the percent sign; unique in its scope: `r12`, `rd3`, `p1`, `f7`. */
   readonly name: string;
+  /** Another number for each register of the body that an emitter made it for; tables are faster by it than by names. */
+  readonly index?: number;
 }
 
 export type Operand =

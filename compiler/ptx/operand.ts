@@ -40,10 +40,11 @@ export function mapRegisters(
   replace: (register: Register) => Register,
   replaceSymbol?: (symbol: Symbol) => Symbol,
 ): Operand {
+  // Most are registers, which need no function for their parts.
+  if (operand.kind === "register") return replace(operand);
+  if (operand.kind === "integer") return operand;
   const inner = (part: Operand): Operand => mapRegisters(part, replace, replaceSymbol);
   switch (operand.kind) {
-    case "register":
-      return replace(operand);
     case "symbol":
       return replaceSymbol?.(operand) ?? operand;
     case "list":

@@ -168,15 +168,22 @@ export function printVariable(variable: PtxVariable): string {
 
 /** Declares `r0 … r41` as `.reg .b32 %r<42>` where the names allow, singly otherwise. */
 function printRegisters(registers: readonly Register[]): string[] {
-  const groups = new Map<string, { type: string; prefix: string; indices: number[] }>();
+  const groups: { readonly type: string; readonly prefix: string; readonly indices: number[] }[] =
+    [];
+  const byType = new Map<string, Map<string, number[]>>();
   for (const { name, type } of registers) {
     const { prefix, index } = splitName(name);
-    const key = `${type} ${prefix}`;
-    const group = groups.get(key) ?? { type, prefix, indices: [] };
-    group.indices.push(index);
-    groups.set(key, group);
+    const byPrefix = byType.get(type) ?? new Map<string, number[]>();
+    byType.set(type, byPrefix);
+    const known = byPrefix.get(prefix);
+    if (known !== undefined) known.push(index);
+    else {
+      const indices = [index];
+      byPrefix.set(prefix, indices);
+      groups.push({ type, prefix, indices });
+    }
   }
-  return [...groups.values()].flatMap(({ type, prefix, indices }) => {
+  return groups.flatMap(({ type, prefix, indices }) => {
     if (indices.every((index, i) => index === i)) {
       return [`  .reg .${type} %${prefix}<${indices.length}>;`];
     }

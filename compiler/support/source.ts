@@ -82,7 +82,9 @@ export function joinSpans(a: Span, b: Span): Span {
     if (ra.file !== rb.file) return a;
     return { file: ra.file, start: Math.min(ra.start, rb.start), end: Math.max(ra.end, rb.end) };
   }
-  return { ...a, start: Math.min(a.start, b.start), end: Math.max(a.end, b.end) };
+  const { file, expansion } = a;
+  const [start, end] = [Math.min(a.start, b.start), Math.max(a.end, b.end)];
+  return expansion === undefined ? { file, start, end } : { file, start, end, expansion };
 }
 
 /** The outermost location where a span was used: itself, unless it is from a macro expansion. */

@@ -16,6 +16,7 @@ import {
   shortened,
   unknown,
 } from "./axis_info.ts";
+import { times } from "../support/times.ts";
 
 type Of = (value: Value) => AxisInfo;
 
@@ -27,7 +28,7 @@ type OrderOp = Exclude<ComparisonOp, "eq" | "ne">;
 const AXES: (readonly number[])[] = [];
 
 const axes = (value: Value): readonly number[] =>
-  AXES[rank(value)] ??= Array.from({ length: rank(value) }, (_, axis) => axis);
+  AXES[rank(value)] ??= times(rank(value), (axis) => axis);
 
 /** a + b, pointer + count (scale: bytes per element of the pointer), a - b (contiguous only on the left). */
 function additive(

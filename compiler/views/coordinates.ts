@@ -30,6 +30,7 @@ import { bug, must } from "../support/bug.ts";
 import { Elements } from "./run_starts.ts";
 import { product, quotientOf } from "./terms.ts";
 import type { ViewAxis } from "./view.ts";
+import { times } from "../support/times.ts";
 
 const INT32: IrType = scalarType("int32");
 
@@ -61,7 +62,7 @@ export class Coordinates {
   /** The coordinates of an axis of a tile: of its first element, or of the first one of each of its runs. */
   ofAxis(site: Site, { origin, tile, run }: ViewAxis, shape: readonly number[]): readonly Value[] {
     if (run === undefined || tile === undefined) return [this.at(site, origin)];
-    const starts = Array.from({ length: must(shape[tile], "extent") / run }, (_, i) => i * run)
+    const starts = times(must(shape[tile], "extent") / run, (i) => i * run)
       .map((start) => this.#startingAt(origin, start));
     // Elements may be in loops.
     this.#inside.clear();

@@ -3,6 +3,7 @@
  * that show a clash.
  */
 import type { ShapeOf } from "../tree/value_types.ts";
+import { times } from "../../support/times.ts";
 
 /** Two shapes that do not fit: the first bad axis, counted in the longer shape. */
 export interface Clash {
@@ -104,15 +105,9 @@ export function clashText({ lhs, rhs, axis }: Clash): string {
 export function clashPicture({ lhs, rhs, axis }: Clash): readonly string[] {
   const rank = Math.max(lhs.length, rhs.length);
   const cells = (shape: readonly number[]): string[] =>
-    Array.from(
-      { length: rank },
-      (_, at) => at < rank - shape.length ? "" : String(paddedExtent(shape, rank, at)),
-    );
+    times(rank, (at) => at < rank - shape.length ? "" : String(paddedExtent(shape, rank, at)));
   const rows = [cells(lhs), cells(rhs)];
-  const widths = Array.from(
-    { length: rank },
-    (_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)),
-  );
+  const widths = times(rank, (at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)));
   const line = (row: readonly string[]): string => {
     let text = "";
     row.forEach((cell, at) => {

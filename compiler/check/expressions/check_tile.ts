@@ -12,6 +12,7 @@ import { checkValue } from "./check_expr.ts";
 import { indexedLvalue, indexOf, loadFrom } from "./check_lvalue.ts";
 import { convert, permute, reduce, reshape, type Value } from "../tree/nodes.ts";
 import { elementOf, scalarType, shapeOf, tileType } from "../tree/value_types.ts";
+import { times } from "../../support/times.ts";
 
 /** `lo ... hi`. */
 export function checkRange(
@@ -161,7 +162,7 @@ export function applyPermutation(
   const rank = shapeOf(base.type)?.length ?? 0;
   if (
     order.length === rank &&
-    Array.from({ length: rank }, (_, k) => k).every((k) => order.includes(k))
+    times(rank, (k) => k).every((k) => order.includes(k))
   ) {
     return permute(base, order, span);
   }
@@ -273,7 +274,7 @@ export function checkTranspose(cx: Context, operand: Value, span: Span): Value |
       hint: "insert an axis: `x[:, newaxis]` is a column, `x[newaxis, :]` a row",
     });
   }
-  return permute(operand, Array.from({ length: rank }, (_, axis) => (axis + 1) % rank), span);
+  return permute(operand, times(rank, (axis) => (axis + 1) % rank), span);
 }
 
 /** Result element of `@` by operand element. */

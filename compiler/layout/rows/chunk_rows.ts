@@ -25,6 +25,7 @@ import { vectorAlong } from "../anchors.ts";
 import { fillsMultiprocessor, tileBytes } from "../tiles.ts";
 import { suitsWarpGroups } from "../warp_group.ts";
 import { type RowBounds, rowBounds } from "./row_bounds.ts";
+import { times } from "../../support/times.ts";
 
 /** What one asynchronous copy brings, and what a thread then has of a row side by side. */
 export const CHUNK_BYTES = 16;
@@ -82,10 +83,7 @@ export function chunkPlaces(
 /** A thread's registers, a chunk's worth at a time; undefined if it does not hold so much side by side. */
 export function chunkGroups(layout: LinearLayout, axis: number): AccessGroup[] | undefined {
   const shift = axisShifts(layout.shape)[axis] ?? 0;
-  const bits = Array.from(
-    { length: Math.log2(CHUNK) },
-    (_, bit) => layout.register.indexOf(1 << (shift + bit)),
-  );
+  const bits = times(Math.log2(CHUNK), (bit) => layout.register.indexOf(1 << (shift + bit)));
   return bits.some((bit) => bit < 0) ? undefined : groupRegisters(layout, bits);
 }
 
@@ -204,6 +202,10 @@ export function chunkedLoads(
     if (dot === undefined || others.length > 0) return;
     const { a, b } = operandsOf(dot);
     if (bytesOf(a.type.element) !== ELEMENT_BYTES) return;
+    const sums = product(resultOf(dot).type.shape) / (WARP_THREADS * numWarps);
+    const isSuited = suitsWarpGroups(dot, numWarps, target, [false, false]) &&
+      fillsMultiprocessor(sums, numWarps, target);
+    if (!isSuited) return;
     const loads = [a, b].flatMap((operand) => loadOf(operand) ?? []);
     const isAny = loads.some((load) => vectorOf(load, axisInfo) < CHUNK);
     const tiles = loads.flatMap((load): ChunkedTile[] => {
@@ -211,11 +213,8 @@ export function chunkedLoads(
       return rows === undefined ? [] : [{ type: resultOf(load).type, rows }];
     });
     if (!isAny || tiles.length < 2) return;
-    const sums = product(resultOf(dot).type.shape) / (WARP_THREADS * numWarps);
-    const isSuited = suitsWarpGroups(dot, numWarps, target, [false, false]) &&
-      fillsMultiprocessor(sums, numWarps, target) &&
-      fitsShared(target, chunkedBytes(tiles, LEAST_CHUNK_SLOTS));
-    if (isSuited) { for (const load of loads) found.add(load); }
+    const fits = fitsShared(target, chunkedBytes(tiles, LEAST_CHUNK_SLOTS));
+    if (fits) { for (const load of loads) found.add(load); }
   });
   return found;
 }

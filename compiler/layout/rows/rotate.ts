@@ -33,6 +33,7 @@ import type { Span } from "../../support/source.ts";
 import { type OnHeap, runOnHeap } from "../../support/on_heap.ts";
 import { vectorAlong, WORD_BYTES } from "../anchors.ts";
 import { axisShifts, type LinearLayout, product } from "../../linear/linear.ts";
+import { times } from "../../support/times.ts";
 
 /**
  * Bytes that one access of a warp covers, where rotation pays: at 32 (bytes) and 256 (doubles), an H200 was no faster
@@ -67,7 +68,7 @@ export function wordRegisters(
 ): readonly number[] {
   const shift = axisShifts(layout.shape)[axis] ?? 0;
   const count = Math.log2(WORD_BYTES / elementBytes);
-  return Array.from({ length: count }, (_, bit) => layout.register.indexOf(1 << (shift + bit)));
+  return times(count, (bit) => layout.register.indexOf(1 << (shift + bit)));
 }
 
 /** Bytes of shared memory between the starts of rows: the banks of neighbouring rows differ by one. */

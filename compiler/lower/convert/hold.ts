@@ -7,16 +7,19 @@ import type { LowerContext } from "../context.ts";
 import { whole } from "../element.ts";
 import { operandKey } from "../emitter.ts";
 import { lowered, memo } from "../values.ts";
+import { times } from "../../support/times.ts";
 
 export function lowerHold(cx: LowerContext, op: OpOf<"hold">): void {
   const e = cx.emitter;
   const { value, changing } = operandsOf(op);
-  const registers = new Set(changing.flatMap((one) =>
-    Array.from(
-      { length: registerCount(one) },
-      (_, register) => operandKey(whole(e, lowered(cx, one)(register), one.type.element)),
-    )
-  ));
+  const registers = new Set(
+    changing.flatMap((one) =>
+      times(
+        registerCount(one),
+        (register) => operandKey(whole(e, lowered(cx, one)(register), one.type.element)),
+      )
+    ),
+  );
   const elements = lowered(cx, value);
   // A choice whose condition is known for an element is what it chooses, in the same register.
   const kept = memo(cx, (register) => {

@@ -5,6 +5,7 @@ import { bytesOf } from "../../ir/types.ts";
 import type { LowerContext } from "../context.ts";
 import { packAccess, unpackAccess } from "../element.ts";
 import { lowered, memo, ofRegister } from "../values.ts";
+import { times } from "../../support/times.ts";
 
 const WORD_BYTES = 4;
 
@@ -15,7 +16,7 @@ export function lowerPack(cx: LowerContext, op: OpOf<"pack">): void {
   const count = WORD_BYTES / bytesOf(element);
   const part = memo(cx, (register) => {
     const first = register - register % count;
-    const refs = Array.from({ length: count }, (_, i) => lowered(cx, value)(first + i));
+    const refs = times(count, (i) => lowered(cx, value)(first + i));
     const parts = unpackAccess(e, packAccess(e, refs, element), element, count);
     return ofRegister(parts, register % count);
   });

@@ -21,6 +21,7 @@ import { convertScalar } from "../convert/convert.ts";
 import { bankOf, packAccess, type Ref, whole } from "../element.ts";
 import type { Emitter } from "../emitter.ts";
 import { zip } from "../../support/zip.ts";
+import { times } from "../../support/times.ts";
 
 /** How PTX spells the types of operands. */
 const MMA_TYPES: Partial<Record<ScalarName, string>> = {
@@ -94,14 +95,11 @@ export function productRegisters(func: Func, numWarps: number, target: Target): 
 function initialSums(cx: LowerContext, op: OpOf<"dot">): Operand[] {
   const { sum } = operandsOf(op);
   const { element } = sum.type;
-  return Array.from(
-    { length: registerCount(sum) },
-    (_, register) =>
-      cx.emitter.inRegister(
-        whole(cx.emitter, lowered(cx, sum)(register), element),
-        bankOf(element),
-      ),
-  );
+  return times(registerCount(sum), (register) =>
+    cx.emitter.inRegister(
+      whole(cx.emitter, lowered(cx, sum)(register), element),
+      bankOf(element),
+    ));
 }
 
 function scalarOf(value: Value): ScalarName {
@@ -118,23 +116,19 @@ interface At {
 
 /** All repeats of one batch and one step along k. */
 function stepAt({ m, n, k }: Repeats, batch: number, depth: number): At[] {
-  return Array.from(
-    { length: 1 << m },
-    (_, row) =>
-      Array.from({ length: 1 << n }, (_, column): At => ({
-        a: depth | (row << k) | (batch << (k + m)),
-        b: column | (depth << n) | (batch << (n + k)),
-        result: column | (row << n) | (batch << (n + m)),
-      })),
-  ).flat();
+  return times(1 << m, (row) =>
+    times(1 << n, (column): At => ({
+      a: depth | (row << k) | (batch << (k + m)),
+      b: column | (depth << n) | (batch << (n + k)),
+      result: column | (row << n) | (batch << (n + m)),
+    }))).flat();
 }
 
 /** All steps: MMAs of one accumulator are far apart. */
 function stepsOf(repeats: Repeats): At[][] {
-  return Array.from(
-    { length: 1 << repeats.batch },
-    (_, batch) =>
-      Array.from({ length: 1 << repeats.k }, (_, depth) => stepAt(repeats, batch, depth)),
+  return times(
+    1 << repeats.batch,
+    (batch) => times(1 << repeats.k, (depth) => stepAt(repeats, batch, depth)),
   ).flat();
 }
 
@@ -151,10 +145,7 @@ function fragments(
   return (index) => {
     let registers = known.get(index);
     if (registers === undefined) {
-      const refs = Array.from(
-        { length: elements },
-        (_, i) => lowered(cx, value)(index * elements + i),
-      );
+      const refs = times(elements, (i) => lowered(cx, value)(index * elements + i));
       registers = row.mode === "tf32"
         ? refs.map((ref) => toTf32(e, whole(e, ref, element)))
         : packAccess(e, refs, element).map((register) => e.inRegister(register, wordBank(element)));
@@ -192,7 +183,7 @@ function multiplyFragments(
   // The 8-bit floats' products are added with few bits; the program may ask for sums outside of the instruction.
   const isApart = op.attrs.mode === "f32acc" && row.sum === "f32";
   const zeros = isApart
-    ? Array.from({ length: width }, () => e.inRegister(constantOperand(0, "float32"), "b32"))
+    ? times(width, () => e.inRegister(constantOperand(0, "float32"), "b32"))
     : [];
   const multiply = (at: At): void => {
     const first = at.result * width;

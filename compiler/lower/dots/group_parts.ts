@@ -7,6 +7,7 @@ import { layoutOf } from "../../layout/tiles.ts";
 import { GROUP_ROWS } from "../../layout/warp_group.ts";
 import { ofAxis } from "../../linear/linear.ts";
 import type { Operand } from "../../ptx/func.ts";
+import { times } from "../../support/times.ts";
 
 /** Bits of a warp's number below those of its group. */
 const LOW_WARP_BITS = 2;
@@ -47,7 +48,7 @@ const COLUMN_STEP = 8;
 function widthsOf(columns: number, mostColumns: number): number[] {
   const count = Math.ceil(columns / mostColumns);
   const steps = columns / COLUMN_STEP;
-  const places = Array.from({ length: count }, (_, i) => i);
+  const places = times(count, (i) => i);
   const byWidth = [...places.filter((i) => i % 2 === 0), ...places.filter((i) => i % 2 === 1)];
   const wider = new Set(byWidth.slice(0, steps % count));
   return places.map((i) => (Math.floor(steps / count) + (wider.has(i) ? 1 : 0)) * COLUMN_STEP);

@@ -21,6 +21,7 @@ import { packAccess } from "../element.ts";
 import { slotOf } from "../memory/shared_buffer.ts";
 import { readSharedTile, type SharedTile } from "../memory/shared_tile.ts";
 import { lowered, ofRegister } from "../values.ts";
+import { times } from "../../support/times.ts";
 
 /** What instructions take as a: a descriptor, or the registers of a fragment. */
 export interface Left {
@@ -39,16 +40,16 @@ const elementsOf = (type: IrType): number => depthOf(type) * GROUP_ROWS / GROUP_
 
 function fragment(cx: LowerContext, values: Lowered, type: IrType, index: number): Operand {
   const count = elementsOf(type);
-  const refs = Array.from({ length: count }, (_, i) => values(index * count + i));
+  const refs = times(count, (i) => values(index * count + i));
   const words = packAccess(cx.emitter, refs, type.element);
   return { kind: "vector", elements: words.map((word) => cx.emitter.inRegister(word, "b32")) };
 }
 
 export function fragmentsOf(cx: LowerContext, value: Value): Left {
   const { type } = value;
-  const fragments = Array.from(
-    { length: ofAxis(type.shape, 1) / depthOf(type) },
-    (_, index) => fragment(cx, lowered(cx, value), type, index),
+  const fragments = times(
+    ofAxis(type.shape, 1) / depthOf(type),
+    (index) => fragment(cx, lowered(cx, value), type, index),
   );
   return {
     at: (_, k) => ofRegister(fragments, k / depthOf(type)),

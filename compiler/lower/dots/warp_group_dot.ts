@@ -30,6 +30,7 @@ import { type Part, partsOf, type Share, shareOf, type StartedDot } from "./grou
 import { fragmentsOf, type Left, readFragments } from "./left_fragments.ts";
 import { slotAddress } from "../memory/shared_buffer.ts";
 import { emitDeferred, lowered, ofRegister, setElements } from "../values.ts";
+import { times } from "../../support/times.ts";
 
 /** Bits of the thread index below the number of the group: lanes and the warp in its group. */
 const GROUP_SHIFT = 7;
@@ -85,8 +86,8 @@ function isZero(sum: Value): boolean {
 function sumsInPlace(cx: LowerContext, sum: Value): Operand[] {
   const e = cx.emitter;
   const isCarried = sum.def === undefined;
-  if (isZero(sum)) return Array.from({ length: registerCount(sum) }, () => e.register("b32"));
-  return Array.from({ length: registerCount(sum) }, (_, register) => {
+  if (isZero(sum)) return times(registerCount(sum), () => e.register("b32"));
+  return times(registerCount(sum), (register) => {
     const operand = whole(e, lowered(cx, sum)(register), sum.type.element);
     if (isCarried && operand.kind === "register") return operand;
     const own = e.register("b32");
@@ -224,7 +225,7 @@ function startApart(cx: LowerContext, op: OpOf<"warp_group_dot">): void {
     e.emit("wgmma.commit_group.sync.aligned", []);
     dot.underWay.push({ part, fresh });
   };
-  const starts = Array.from({ length: Math.ceil(depth / APART_DEPTH) }, (_, i) => i * APART_DEPTH)
+  const starts = times(Math.ceil(depth / APART_DEPTH), (i) => i * APART_DEPTH)
     .flatMap((from) => parts.map((part) => (dot: StartedDot) => start(dot, part, from)));
   const dot = newDot(cx, op, parts);
   starts.slice(0, 1).forEach((first) => first(dot));
@@ -251,13 +252,13 @@ function newDot(cx: LowerContext, op: OpOf<"warp_group_dot">, parts: readonly Pa
   // Addresses of copies and fragments leave too few registers for two parts.
   const most = op.attrs.registers === true && cx.copied.size > 0 ? 1 : APART_PARTS;
   const widest = Math.max(...parts.map(({ from, to }) => to - from));
-  const registers = (): Operand[] => Array.from({ length: widest }, () => e.register("b32"));
+  const registers = (): Operand[] => times(widest, () => e.register("b32"));
   return {
-    sums: Array.from(
-      { length: registerCount(sum) },
-      (_, register) => e.inRegister(whole(e, lowered(cx, sum)(register), sum.type.element), "b32"),
+    sums: times(
+      registerCount(sum),
+      (register) => e.inRegister(whole(e, lowered(cx, sum)(register), sum.type.element), "b32"),
     ),
-    turns: before?.turns ?? Array.from({ length: most }, registers),
+    turns: before?.turns ?? times(most, registers),
     started: before?.started ?? 0,
     underWay: [...before?.underWay ?? []],
     rest: [],

@@ -20,6 +20,7 @@ import { int } from "../emitter.ts";
 import { beginExchange, programBarrier } from "../memory/shared.ts";
 import { butterfly } from "./shuffle.ts";
 import { fromWord, toWord, wordBank } from "../convert/words.ts";
+import { times } from "../../support/times.ts";
 
 export function lowerExchange(cx: LowerContext, op: OpOf<"exchange">): void {
   const e = cx.emitter;
@@ -31,13 +32,10 @@ export function lowerExchange(cx: LowerContext, op: OpOf<"exchange">): void {
     if ((mask >> step) & 1) moved[input] |= 1 << bit;
   }
   const bank = wordBank(element);
-  let words = Array.from(
-    { length: registerCount(source) },
-    (_, register) => {
-      const value = lowered(cx, source)(register ^ moved.register);
-      return toWord(e, whole(e, value, element), element);
-    },
-  );
+  let words = times(registerCount(source), (register) => {
+    const value = lowered(cx, source)(register ^ moved.register);
+    return toWord(e, whole(e, value, element), element);
+  });
   if (moved.lane !== 0) words = words.map((word) => butterfly(e, word, bank, moved.lane));
   if (moved.block !== 0) bug("an exchange between blocks");
   if (moved.warp !== 0) words = fromWarp(cx, op, moved.warp, words);
@@ -113,7 +111,7 @@ export function lowerGather(cx: LowerContext, op: OpOf<"gather">): void {
   const extent = from.shape[axis] ?? 1;
   const lines = scaledBases(lineLayout(to, from.shape, axis), size);
   const step = 1 << ofAxis(axisShifts(from.shape), axis);
-  const results = Array.from({ length: registerCount(result) }, (_, register) => {
+  const results = times(registerCount(result), (register) => {
     const { element: type } = index.type;
     const at = whole(e, lowered(cx, index)(register), type);
     const word = convertScalar(e, at, isPointer(type) ? "uint64" : type, "int32");
@@ -165,7 +163,7 @@ export function lowerHistogram(cx: LowerContext, op: OpOf<"histogram">): void {
   };
   const guardOf = (predicate: Operand | undefined): Parameters<typeof e.emit>[2] =>
     predicate?.kind === "register" ? { register: predicate, negated: false } : undefined;
-  const registers = Array.from({ length: registerCount(result) }, (_, register) => register)
+  const registers = times(registerCount(result), (register) => register)
     .filter((register) => (register & freeMask(to.register)) === 0);
   const zero = e.inRegister(int(0), "b32");
   for (const register of registers) {

@@ -16,6 +16,7 @@ import { layoutOf } from "../../layout/tiles.ts";
 import { accessShape, packAccess, type Ref, unpackAccess, vectorOf, whole } from "../element.ts";
 import { int } from "../emitter.ts";
 import { beginExchange, programBarrier } from "../memory/shared.ts";
+import { times } from "../../support/times.ts";
 
 /** A coordinate of a layout's elements, as images of register and thread bits. */
 export interface Coordinate {
@@ -121,6 +122,6 @@ export function lowerRotate(cx: LowerContext, op: OpOf<"rotate">): void {
 /** Registers that are no copies of others. */
 function distinct(layout: LinearLayout): number[] {
   const free = freeMask(layout.register);
-  return Array.from({ length: 1 << layout.register.length }, (_, register) => register)
+  return times(1 << layout.register.length, (register) => register)
     .filter((register) => (register & free) === 0);
 }

@@ -20,6 +20,7 @@ import { int } from "../emitter.ts";
 import { type Coordinate, splitIndex } from "./rotate.ts";
 import { beginExchange, programBarrier } from "../memory/shared.ts";
 import { lowered, memo } from "../values.ts";
+import { times } from "../../support/times.ts";
 
 export function lowerRotatedWords(cx: LowerContext, op: OpOf<"rotate">): void {
   const e = cx.emitter;
@@ -100,7 +101,7 @@ export function lowerRotatedWords(cx: LowerContext, op: OpOf<"rotate">): void {
 function rowOrder(layout: LinearLayout, axis: number): readonly number[] {
   const { shape, lane } = layout;
   const rows = product(shape) / must(shape[axis], "extent");
-  const bits = Array.from({ length: log2(rows) }, (_, bit) => 1 << bit);
+  const bits = times(log2(rows), (bit) => 1 << bit);
   const lanes = splitIndex(layout, axis).outer.thread.slice(0, lane.length);
   return [...new Set([...lanes.filter((image) => bits.includes(image)), ...bits])];
 }

@@ -2,6 +2,7 @@
 import type { Operand } from "../../ptx/func.ts";
 import { exp } from "./exp.ts";
 import type { Fp } from "./fp.ts";
+import { times } from "../../support/times.ts";
 
 /**
  * e^{x²}·erfc(x) as a polynomial in (x - 2)/(x + 2), interpolated at Chebyshev points of 1 … 4 and 1 … 6 in 300-bit
@@ -39,7 +40,7 @@ export function erf(fp: Fp, x: Operand): Operand {
 /** 2/√π · (-1)^n / (n! (2n + 1)). */
 function seriesOf(count: number): number[] {
   let factorial = 1;
-  return Array.from({ length: count }, (_, n) => {
+  return times(count, (n) => {
     if (n > 0) factorial *= -n;
     return TWO_OVER_ROOT_PI / (factorial * (2 * n + 1));
   });

@@ -1,6 +1,7 @@
 /** Arithmetic of one width, for functions that are computed the same way in float and in double. */
 import type { Operand } from "../../ptx/func.ts";
 import { type Emitter, int } from "../emitter.ts";
+import { times } from "../../support/times.ts";
 
 export type Width = 32 | 64;
 
@@ -173,7 +174,7 @@ export class Fp {
 export function reciprocalFactorials(from: number, count: number): number[] {
   let factorial = 1;
   for (let n = 2; n <= from; n++) factorial *= n;
-  return Array.from({ length: count }, (_, i) => {
+  return times(count, (i) => {
     if (i > 0) factorial *= from + i;
     return 1 / factorial;
   });

@@ -5,6 +5,7 @@
 import type { Operand } from "../../ptx/func.ts";
 import { int } from "../emitter.ts";
 import type { Fp, Parts } from "./fp.ts";
+import { times } from "../../support/times.ts";
 
 /** ln 2 and log2 e as a number of few bits and the rest. */
 const LN2_PARTS: Parts = {
@@ -69,7 +70,7 @@ function withHighWord(fp: Fp, value: Operand, high: Operand): Operand {
 /** (artanh(s) - s) / s³ as a function of s². */
 export function artanhTail(fp: Fp, z: Operand, from = 3): Operand {
   const count = fp.pick(5, 11);
-  return fp.polynomial(z, Array.from({ length: count }, (_, i) => 1 / (from + 2 * i)));
+  return fp.polynomial(z, times(count, (i) => 1 / (from + 2 * i)));
 }
 
 /** ln(1 + f). */

@@ -6,6 +6,7 @@
 import type { Operand } from "../../ptx/func.ts";
 import { type Emitter, int } from "../emitter.ts";
 import { type Fp, reciprocalFactorials } from "./fp.ts";
+import { times } from "../../support/times.ts";
 
 /** 2/π after the point, as hexadecimal digits: enough for the largest double. */
 const TWO_OVER_PI = "a2f9836e4e441529fc2757d1f534ddc0db6295993c439041fe5163abdebbc561" +
@@ -148,7 +149,7 @@ function lookup(
       int(0),
     ]);
     const kept = 3 + 2 ** bit;
-    rows = Array.from({ length: kept }, (_, i) => {
+    rows = times(kept, (i) => {
       const [far, near] = [rows[i + 2 ** bit] ?? int(0), rows[i] ?? int(0)];
       return e.pure(`selp.${fp.bank}`, fp.bank, [far, near, isSet]);
     });

@@ -22,6 +22,7 @@ import { lowered, setElements } from "../values.ts";
 import { bothHold, guardOf, maskGuard, pointerAt } from "./global.ts";
 import { startOfArea } from "./shared.ts";
 import { bufferOf } from "./shared_buffer.ts";
+import { times } from "../../support/times.ts";
 
 const BYTES = CHUNK_BYTES / CHUNK;
 const CHUNK_WORDS = CHUNK_BYTES / WORD_BYTES;
@@ -218,7 +219,7 @@ export function lowerLocalRows(cx: LowerContext, op: OpOf<"local_rows">): void {
       ? wordsFrom(e, chunks, group, at)
       : chosenWords(e, chunks.address(group), at);
     const bits = e.pure("shl.b32", "b32", [at, int(3)]);
-    const shifted = Array.from({ length: CHUNK_WORDS }, (_, i) => {
+    const shifted = times(CHUNK_WORDS, (i) => {
       const pair = [must(words[i], "word"), must(words[i + 1], "word")];
       return e.pure("shf.r.wrap.b32", "b32", [...pair, bits]);
     });
@@ -232,7 +233,7 @@ export function lowerLocalRows(cx: LowerContext, op: OpOf<"local_rows">): void {
 function wordsFrom(e: Emitter, chunks: Chunks, group: AccessGroup, start: Operand): Operand[] {
   const wordStart = e.pure("and.b32", "b32", [start, int(CHUNK_BYTES - WORD_BYTES)]);
   const { base, constant } = chunks.address(group, wordStart);
-  return Array.from({ length: CHUNK_WORDS + 1 }, (_, i) => {
+  return times(CHUNK_WORDS + 1, (i) => {
     const word = e.register("b32");
     const offset = constant + BigInt(i * WORD_BYTES);
     e.emit("ld.shared.b32", [word, { kind: "address", base, offset }]);
@@ -246,7 +247,7 @@ function wordsFrom(e: Emitter, chunks: Chunks, group: AccessGroup, start: Operan
  */
 function chosenWords(e: Emitter, { base, constant }: Address, start: Operand): Operand[] {
   let words: Operand[] = [0, CHUNK_BYTES].flatMap((bytes) => {
-    const chunk = Array.from({ length: CHUNK_WORDS }, () => e.register("b32"));
+    const chunk = times(CHUNK_WORDS, () => e.register("b32"));
     const offset = constant + BigInt(bytes);
     e.emit("ld.shared.v4.b32", [vectorOf(chunk), { kind: "address", base, offset }]);
     return chunk;

@@ -16,6 +16,7 @@ import { lowered, ofRegister } from "../values.ts";
 import { copyBits } from "../../linear/threads.ts";
 import { accessShape, packAccess, type Ref, unpackAccess, vectorOf, whole } from "../element.ts";
 import { type Emitter, int, type Scope } from "../emitter.ts";
+import { times } from "../../support/times.ts";
 
 export function elementOf(pointer: Value): Element {
   const element = pointer.type.element;
@@ -156,7 +157,7 @@ export function loadAccess(
   const guard = mask === undefined
     ? "always"
     : maskGuard(e, whole(e, lowered(cx, mask)(first), "bool"));
-  const results: Register[] = Array.from({ length: shape.count }, () => e.register(shape.bank));
+  const results: Register[] = times(shape.count, () => e.register(shape.bank));
   cx.loaded.registers += shape.count * (shape.bank === "b64" ? 2 : 1);
   if (guard !== "always") {
     const fill = other === undefined

@@ -16,6 +16,7 @@ import { atRegister, ownerPredicate } from "../addresses.ts";
 import { blockCopyBits } from "../../linear/threads.ts";
 import { accessShape, packAccess, type Ref, unpackAccess, vectorOf } from "../element.ts";
 import { byRegister } from "../values.ts";
+import { times } from "../../support/times.ts";
 
 /** Addresses of elements, and how they are read. */
 export type AccessPlan = Pick<SharedPlan, "columns" | "vectorBits" | "matrices">;
@@ -34,7 +35,7 @@ export interface SharedTile {
 
 /** Register bits that the lowest offset bits come from: those of one access. */
 function vectorRegisters(offsets: readonly number[], vectorBits: number): number[] {
-  return Array.from({ length: vectorBits }, (_, bit) => offsets.indexOf(1 << bit));
+  return times(vectorBits, (bit) => offsets.indexOf(1 << bit));
 }
 
 /** Bytes from a tile's start to its origin. */
@@ -156,7 +157,7 @@ function vectorLoads(cx: LowerContext, layout: LinearLayout, at: SharedTile): Lo
   return {
     groups: side.groups,
     load: (group) => {
-      const registers = Array.from({ length: access.count }, () => e.register(access.bank));
+      const registers = times(access.count, () => e.register(access.bank));
       e.emit(`ld${suffix}`, [vectorOf(registers), side.address(group[0])]);
       return unpackAccess(e, registers, at.element, group.length);
     },
@@ -189,7 +190,7 @@ function matrixSide(
   const offset = (basis: number): number =>
     (solve(space, basis) ?? bug("element outside of the buffer")) * bytes;
   const origin = originOffset(at);
-  const word = Array.from({ length: wordBits }, (_, bit) => bit);
+  const word = times(wordBits, (bit) => bit);
   const matrix = [...layout.register.entries()]
     .filter(([bit, basis]) => bit >= wordBits && basis !== 0).slice(0, MATRIX_BITS);
   const lanes = [...rows, ...matrix.map(([, basis]) => basis)];
@@ -221,7 +222,7 @@ function matrixLoads(
   return {
     groups,
     load: (group) => {
-      const registers = Array.from({ length: count }, () => e.register("b32"));
+      const registers = times(count, () => e.register("b32"));
       e.emit(`ldmatrix${suffix}`, [{ kind: "vector", elements: registers }, address(group[0])]);
       return registers.flatMap((register) =>
         unpackAccess(e, [register], at.element, 1 << matrices.wordBits)

@@ -18,6 +18,7 @@ import { whole } from "../element.ts";
 import { int, isInteger } from "../emitter.ts";
 import { bufferOf, slotAddress } from "./shared_buffer.ts";
 import { emitDeferred, lowered } from "../values.ts";
+import { times } from "../../support/times.ts";
 
 /** The parameter by value of a tensor map, after those of the kernel (PTX ISA 9.0, 5.5.8). */
 export const mapParam = (name: string): PtxParam => ({ name, type: "b8", bytes: 128, align: 64 });
@@ -137,10 +138,7 @@ function barriersAt(cx: LowerContext, barriers: Value): Operand[] {
   const { slots, slot_bytes } = bufferOf(barriers);
   const e = cx.emitter;
   const first = slotAddress(cx, barriers);
-  return Array.from(
-    { length: slots },
-    (_, slot) => e.address(first, BigInt(slot * slot_bytes)),
-  );
+  return times(slots, (slot) => e.address(first, BigInt(slot * slot_bytes)));
 }
 
 export function lowerMbarrierInit(cx: LowerContext, op: OpOf<"mbarrier_init">): void {

@@ -40,6 +40,7 @@ import {
 } from "./global.ts";
 import { splitIndex } from "../exchanges/rotate.ts";
 import { lowered, setElements } from "../values.ts";
+import { times } from "../../support/times.ts";
 
 /**
  * Words whose loads a thread begins before it shifts the first ones. They take two registers each, of which two blocks of
@@ -133,7 +134,7 @@ function shiftAmounts(e: Emitter): (address: Operand) => () => Operand {
     const at = pack.count++;
     // The bytes that are held, and the lowest one of the address.
     if (at > 0) {
-      const digits = Array.from({ length: PACKED }, (_, i) => i < at ? i : 4);
+      const digits = times(PACKED, (i) => i < at ? i : 4);
       pack.held = permuteBytes(e, pack.held, address, digits);
     }
     return () => {

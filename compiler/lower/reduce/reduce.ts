@@ -16,6 +16,7 @@ import { whole } from "../element.ts";
 import { int } from "../emitter.ts";
 import { foldLanes, foldRegisters, scatterBits } from "./fold.ts";
 import { foldBlocks, foldWarps, type Parts } from "./reduce_parts.ts";
+import { times } from "../../support/times.ts";
 
 export function lowerReduce(cx: LowerContext, op: OpOf<"reduce">): void {
   const { value: source } = operandsOf(op);
@@ -27,16 +28,13 @@ export function lowerReduce(cx: LowerContext, op: OpOf<"reduce">): void {
     bits.flatMap((one) => one.input === input ? [one.bit] : []);
   const kept = keptRegisterBits(layout, axis);
 
-  let sums = Array.from(
-    { length: 1 << kept.length },
-    (_, register) =>
-      foldRegisters(
-        cx,
-        combiner,
-        bitsOf("register"),
-        (at) => startAt(cx, op, combiner, scatterBits(kept, register) | at),
-      ),
-  );
+  let sums = times(1 << kept.length, (register) =>
+    foldRegisters(
+      cx,
+      combiner,
+      bitsOf("register"),
+      (at) => startAt(cx, op, combiner, scatterBits(kept, register) | at),
+    ));
   sums = sums.map((sum) => foldLanes(cx, combiner, bitsOf("lane"), sum));
   const parts: Parts = {
     layout,

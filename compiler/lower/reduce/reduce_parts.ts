@@ -22,6 +22,7 @@ import { vectorOf } from "../element.ts";
 import { ofRegister } from "../values.ts";
 import { foldLanes, foldRegisters, scatterBits } from "./fold.ts";
 import { beginExchange, meet, programBarrier, toBlock } from "../memory/shared.ts";
+import { times } from "../../support/times.ts";
 
 /** Where the parts of a reduction come from: the hardware bits along the axis. */
 export interface Parts {
@@ -166,7 +167,7 @@ function receivers({ layout, lanes, blocks }: Parts): {
   });
   return {
     byThread,
-    inTurn: Array.from({ length: 1 << rest.length }, (_, turn) => scatterBits(rest, turn)),
+    inTurn: times(1 << rest.length, (turn) => scatterBits(rest, turn)),
   };
 }
 
@@ -220,11 +221,11 @@ function readParts(
     ),
   });
   // Bits of a part's number that no lane represents.
-  const own = Array.from({ length: bits }, (_, bit) => bit)
+  const own = times(bits, (bit) => bit)
     .filter((bit) => bit < low || bit >= low + reading.length);
-  return Array.from({ length: count }, (_, register) => {
+  return times(count, (register) => {
     const words = zip(combiner.banks, places).map(([bank, place]) => {
-      const loaded = Array.from({ length: 1 << own.length }, () => e.register(bank));
+      const loaded = times(1 << own.length, () => e.register(bank));
       // Parts of one element lie side by side.
       const size = elements > 1 ? 1 : Math.min(loaded.length, 16 / bytesOf(bank));
       for (let first = 0; first < loaded.length; first += size) {

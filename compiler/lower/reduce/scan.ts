@@ -21,6 +21,7 @@ import { fromLane } from "./fold.ts";
 import { startAt } from "./reduce.ts";
 import { beginExchange, programBarrier } from "../memory/shared.ts";
 import { byRegister, ofRegister, setElements } from "../values.ts";
+import { times } from "../../support/times.ts";
 
 /** What each register holds at some step. */
 interface State {
@@ -33,9 +34,9 @@ export function lowerScan(cx: LowerContext, op: OpOf<"scan">): void {
   const layout = layoutOf(source);
   const combiner = combinerOf(op.attrs.operator, source.type.element);
   const begin = exchangesOf(cx, op);
-  const first = Array.from(
-    { length: 1 << layout.register.length },
-    (_, register) => startAt(cx, op, combiner, register),
+  const first = times(
+    1 << layout.register.length,
+    (register) => startAt(cx, op, combiner, register),
   );
   const { prefixes } = axisBits(layout, op.attrs.axis).reduce(
     (state, bit) => STEPS[bit.input]({ cx, combiner, begin }, bit.bit, state),

@@ -12,6 +12,7 @@ import {
   typeBytes,
 } from "./variable.ts";
 import type { Scope } from "../scope.ts";
+import { times } from "../../support/times.ts";
 
 const POINTER_SPACES: ReadonlySet<string> = new Set([".global", ".shared", ".const", ".local"]);
 
@@ -90,7 +91,7 @@ function parseFormal(cursor: PtxCursor, scope: Scope | undefined): PtxFormal[] {
   // Prototypes have a scope of their own, but for `_`, which may be there more than once.
   if (scope === undefined) {
     const name = word.replace(/^%/, "");
-    return Array.from({ length: vector ?? 1 }, () => ({ kind: "register", type, name }));
+    return times(vector ?? 1, () => ({ kind: "register", type, name }));
   }
   const declared = vector === undefined
     ? scope.register(word, type)

@@ -11,6 +11,7 @@ import {
   SUM,
 } from "./constant.ts";
 import { isTypeName, TYPES } from "../types.ts";
+import { times } from "../../support/times.ts";
 
 type Space = PtxVariable["space"];
 type Initial = bigint | PtxReference;
@@ -101,7 +102,7 @@ export function parseNames(cursor: PtxCursor, what: string, parse = parseCount):
   const count = parse(cursor);
   if (count > MOST_NAMES) cursor.fail(`a number of at most ${MOST_NAMES}`, token);
   cursor.expect(">");
-  return Array.from({ length: count }, (_, i) => `${text}${i}`);
+  return times(count, (i) => `${text}${i}`);
 }
 
 /** `name+4`, `generic(name+4)+8` */

@@ -16,6 +16,7 @@ import type { AxisFacts } from "../../tile/axis.ts";
 import type { TargetContext } from "../../tile/pass.ts";
 import { buffersOf, type ChainPlan, type TensorBox, type VectorBox } from "./chain_plan.ts";
 import { addressState } from "../pipeline/prefetch.ts";
+import { times } from "../../support/times.ts";
 
 /** What the size and the addresses of a bulk copy are multiples of (PTX ISA 9.0, 9.7.9.25.4.1). */
 const UNIT_BYTES = 16;
@@ -69,7 +70,7 @@ function vectorOf(
   const most = Math.min(bits, log2(UNIT_BYTES / bytesOf(element)));
   let vectorBits = 0;
   while (vectorBits < most && register.includes(1 << vectorBits)) vectorBits++;
-  const columns = Array.from({ length: bits }, (_, bit) => 1 << bit);
+  const columns = times(bits, (bit) => 1 << bit);
   const buffer: IrType = { element, shape, shared: { shape, columns, vectorBits } };
   return { kind: "vector", load, type: buffer, bytes, isRing: true, first, from: [first], beside };
 }

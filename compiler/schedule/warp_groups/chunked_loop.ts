@@ -49,6 +49,7 @@ import type { InBuffer, LoadedOperand } from "../staged_operand.ts";
 import type { StagingArea } from "../staging_area.ts";
 import { type GroupDot, stageGroupDot, startGroupDot } from "./group_dot.ts";
 import { asStored } from "./stored_loop.ts";
+import { times } from "../../support/times.ts";
 
 /** An operand whose rows come by chunks. */
 export interface ChunkedOperand extends LoadedOperand {
@@ -95,7 +96,7 @@ export function stageChunkedDot(
   const withChunks = (operand: InBuffer<ChunkedOperand>): WithChunks => {
     const { source: { type: { element, shape } }, rows, dot } = operand;
     // Elements of a row lie side by side; from where on in its part of the slot, its start says.
-    const columns = Array.from({ length: indexBits(shape) }, (_, bit) => 1 << bit);
+    const columns = times(indexBits(shape), (bit) => 1 << bit);
     const type = { element, shape, shared: { shape, columns, vectorBits: 0 } };
     const slotBytes = chunkSlotBytes(shape, rows, depth);
     return { ...operand, chunks: area.add(type, depth, slotBytes, dot.span) };
