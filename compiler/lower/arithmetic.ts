@@ -8,7 +8,8 @@ import { floatBits } from "../support/float.ts";
 import { SCALARS } from "../support/scalar.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import type { BinaryOp, ComparisonOp } from "../ir/ops.ts";
-import { type Bank, type Emitter, int, isInteger } from "./emitter.ts";
+import type { Bank } from "./body_register.ts";
+import { type Emitter, int, isInteger } from "./emitter.ts";
 import { convertScalar } from "./convert/convert.ts";
 import { isFloat8 } from "./convert/float8.ts";
 

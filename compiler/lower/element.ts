@@ -12,7 +12,8 @@
 import type { Operand } from "../ptx/func.ts";
 import { SCALARS } from "../support/scalar.ts";
 import { bytesOf, type Element, isPointer } from "../ir/types.ts";
-import { type Bank, type Emitter, int } from "./emitter.ts";
+import type { Bank } from "./body_register.ts";
+import { type Emitter, int } from "./emitter.ts";
 import { times } from "../support/times.ts";
 
 /** An element inside a 32-bit word: bytes `byte` … `byte + bytes - 1`. */

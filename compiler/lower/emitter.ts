@@ -16,12 +16,11 @@ import { bug } from "../support/bug.ts";
 import { DEFAULT_FLOATS, type FloatOptions } from "../support/float_options.ts";
 import type { Span } from "../support/source.ts";
 import type { Target } from "../targets.ts";
+import { type Bank, BodyRegister, type Facts, type HalfName, type Sum } from "./body_register.ts";
 import { Unsupported } from "./unsupported.ts";
 import { PairTable } from "./pair_table.ts";
 import { type FileTable, locationOf } from "./source_locations.ts";
 
-/** Storage classes of registers; all arithmetic types share them (PTX ISA 9.0, 5.2.2 operand type checking). */
-export type Bank = "pred" | "b16" | "b32" | "b64";
 const PREFIX: Readonly<Record<Bank, string>> = { pred: "p", b16: "h", b32: "r", b64: "rd" };
 
 export const int = (value: number | bigint): Operand => ({ kind: "integer", value: BigInt(value) });
@@ -52,37 +51,6 @@ const newScope = (kind: Scope["kind"]): Scope => ({
   location: undefined,
   open: true,
 });
-
-/** An operand as a base and a constant. */
-interface Sum {
-  readonly base: Operand;
-  readonly constant: bigint;
-}
-
-/** What is known of a register. */
-interface Facts {
-  /** Index of the scope where it gets its value. */
-  depth: number;
-  /** What it is the sum of; undefined: itself and nothing. */
-  sum: Sum | undefined;
-  /** The float that it was rounded from, and to which type. */
-  rounded: { readonly from: Operand; readonly to: HalfName } | undefined;
-}
-
-/** A register of the body that is emitted. What is known of it is asked for again and again, so it holds that. */
-class BodyRegister implements Register {
-  readonly kind = "register";
-
-  constructor(
-    readonly type: Bank,
-    readonly name: string,
-    readonly index: number,
-    readonly facts: Facts,
-  ) {}
-}
-
-/** Floats of 16 bits. */
-type HalfName = "float16" | "bfloat16";
 
 /** A spelling taken apart: the same few come again and again. */
 interface Spelling {

@@ -1,6 +1,7 @@
 /** Moves into fixed registers at the edges of control flow, as if all happened at once. */
 import type { Operand, Register } from "../ptx/func.ts";
-import { type Bank, type Emitter, MOVE } from "./emitter.ts";
+import type { Bank } from "./body_register.ts";
+import { type Emitter, MOVE } from "./emitter.ts";
 
 export interface Move {
   readonly to: Register;

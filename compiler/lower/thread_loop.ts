@@ -1,6 +1,7 @@
 /** Loops that each thread leaves by itself; the threads of a warp meet after them. */
 import type { Operand, Register } from "../ptx/func.ts";
-import { type Bank, type Emitter, int } from "./emitter.ts";
+import type { Bank } from "./body_register.ts";
+import { type Emitter, int } from "./emitter.ts";
 
 /** A loop around one register. */
 export interface ThreadLoop {
