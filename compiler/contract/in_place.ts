@@ -9,6 +9,7 @@
  *
  *     row = pid.0 * 4 + 0 … 4     agrees with itself in program pid.0 only
  *     col = 4096 * iteration + 0 … 4096     agrees with itself in that iteration only
+ *     row = 256 * iteration + pid.0         agrees with itself in both, if the grid has at most 256 programs there
  *
  * What this does not show is not allowed.
  */
@@ -52,9 +53,7 @@ export function inPlaceParams(
   if (grid === null || results.length === 0 || inputs.length === 0) return found;
   const reader = accessReader(func);
   if (reader === undefined) return found;
-  const programs = grid.flatMap((extent, axis) =>
-    extent.op === "const" && extent.value === 1 ? [] : [axis]
-  );
+  const programs = grid.map(mostOf);
   for (const result of results) {
     const names = inputs.filter((input) => {
       const [from, to] = [tensorOf.get(input.name), tensorOf.get(result.name)];
@@ -70,6 +69,19 @@ export function inPlaceParams(
 function areAlike(a: TensorContract, b: TensorContract): boolean {
   return a.extents.length === b.extents.length &&
     a.extents.every((extent, axis) => sameExpr(extent, b.extents[axis] ?? extent));
+}
+
+/** How many programs there are at most along each axis of the grid; undefined: any number. */
+type Programs = readonly (bigint | undefined)[];
+
+function mostOf(extent: ContractExpr): bigint | undefined {
+  if (extent.op === "const") return BigInt(extent.value);
+  if (extent.op !== "min") return undefined;
+  const known = extent.args.flatMap((arg) => mostOf(arg) ?? []);
+  return known.reduce<bigint | undefined>(
+    (least, one) => least === undefined || one < least ? one : least,
+    undefined,
+  );
 }
 
 /** A load or store of a tensor: its index along each axis, and where it is in the program. */
@@ -99,7 +111,7 @@ interface Index {
 function accessReader(
   func: Func,
 ):
-  | ((from: TensorContract, to: TensorContract, programs: readonly number[]) => boolean)
+  | ((from: TensorContract, to: TensorContract, programs: Programs) => boolean)
   | undefined {
   const places = new Map<Op, Pick<Access, "order" | "path">>();
   let isKnown = true;
@@ -257,33 +269,45 @@ function indexOf(poly: Poly, shape: readonly number[]): Index | undefined {
 function isOrdered(
   load: Access,
   store: Access,
-  programs: readonly number[],
+  programs: Programs,
   isParam: (value: Value) => boolean,
 ): boolean {
   const shared = sharedPath(load, store);
   const apart = branchApart(load, store, shared.length);
   if (apart !== undefined && isUniform(operandsOf(apart).condition, isParam)) return true;
-  const areOwn = programs.every((axis) =>
-    agreeOn(load, store, (atom) => atom.kind === "pid" && atom.axis === axis)
+  const agreed = load.indices.flatMap((index, axis) =>
+    agreedOn(index, must(store.indices[axis], "index"), programs)
+  );
+  const areOwn = programs.every((most, axis) =>
+    most === 1n || agreed.some((atom) => atom.kind === "pid" && atom.axis === axis)
   );
   const areIterations = shared.every(({ op }) =>
-    op.name !== "while" ||
-    agreeOn(load, store, (atom) => atom.kind === "iteration" && atom.loop === op)
+    op.name !== "while" || agreed.some((atom) => atom.kind === "iteration" && atom.loop === op)
   );
   return areOwn && areIterations && (apart !== undefined || load.order < store.order);
 }
 
-/** Whether equal indices have an equal counter: on an axis it is the only one, with the same steps, larger than the rest. */
-function agreeOn(load: Access, store: Access, isCounter: (atom: Atom) => boolean): boolean {
-  return load.indices.some((index, axis) => {
-    const other = store.indices[axis];
-    const [one, two] = [index.counters[0], other?.counters[0]];
-    return other !== undefined && one !== undefined && two !== undefined &&
-      index.counters.length === 1 && other.counters.length === 1 &&
-      isCounter(one.atom) && isCounter(two.atom) && one.coefficient === two.coefficient &&
-      index.span < one.coefficient && other.span < two.coefficient;
-  });
+/**
+ * The counters that are equal where the indices are: if both have the same with the same steps, each step larger than all
+ * that smaller ones and the rest of an index come to, as the digits of a number.
+ */
+function agreedOn(one: Index, two: Index, programs: Programs): readonly Atom[] {
+  const [ours, theirs] = [digitsOf(one), digitsOf(two)];
+  if (ours.length !== theirs.length) return [];
+  let span: bigint | undefined = one.span > two.span ? one.span : two.span;
+  for (const [digit, { atom, coefficient }] of ours.entries()) {
+    const other = must(theirs[digit], "digit");
+    const isAlike = other.atom.key === atom.key && other.coefficient === coefficient;
+    if (!isAlike || span === undefined || span >= coefficient) return [];
+    const most = atom.kind === "pid" ? programs[atom.axis] : undefined;
+    span = most === undefined ? undefined : span + coefficient * (most - 1n);
+  }
+  return ours.map(({ atom }) => atom);
 }
+
+/** An index's counters, that of the smallest step first. */
+const digitsOf = ({ counters }: Index): Index["counters"] =>
+  counters.toSorted((a, b) => a.coefficient < b.coefficient ? -1 : 1);
 
 /** The regions that both are in. */
 function sharedPath(a: Access, b: Access): readonly Step[] {

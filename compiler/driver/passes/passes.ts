@@ -10,6 +10,7 @@ import { sliceResults } from "../../layout/slice_results.ts";
 import { turnDots } from "../../layout/turn_dots.ts";
 import { wordRows } from "../../layout/rows/word_rows.ts";
 import { allocateShared } from "../../schedule/allocate_shared.ts";
+import { keepWeights } from "../../schedule/keep_weights.ts";
 import { memoryOrder } from "../../schedule/memory_order.ts";
 import { loopPrograms } from "../../schedule/programs/loop_programs.ts";
 import { stageOperands } from "../../schedule/stage_operands.ts";
@@ -117,6 +118,11 @@ const SCHEDULE: readonly Row<TargetContext>[] = [
     pass: stageRows,
     needs: ["memory-order"],
     because: "a reduction orders the loads that it is computed from, not copies",
+  },
+  {
+    pass: keepWeights,
+    needs: ["stage-rows"],
+    because: "loads that become copies have no priorities in the cache",
   },
   {
     pass: allocateShared,

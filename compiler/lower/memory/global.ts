@@ -61,6 +61,7 @@ const MODIFIERS: Readonly<Record<string, string>> = {
   evict_first: ".L1::evict_first",
   evict_last: ".L1::evict_last",
   evict_normal: ".L1::evict_normal",
+  no_allocate: ".L1::no_allocate",
 };
 
 /**
@@ -95,7 +96,9 @@ function accessSpelling(
   hint = "",
 ): string {
   const volatile = modifiers.includes("volatile");
-  const hints = modifiers.length === 0 ? hint : spellModifiers(modifiers);
+  // What the source says of caches stands for itself.
+  const isOurs = modifiers.every((modifier) => modifier === "no_allocate");
+  const hints = `${spellModifiers(modifiers)}${isOurs ? hint : ""}`;
   return `${kind}${volatile ? ".volatile" : ""}.global${hints}${vectorSpelling(shape)}`;
 }
 
