@@ -34,6 +34,7 @@ const ALL_SIZES: readonly Size[] = [
   [3, 8000, 8],
   [3, 16384, 0],
   [3, 16385, 0],
+  [3, 32000, 0],
   [2, 40000, 8],
 ];
 const SIZES = ALL_SIZES.map(([rows, columns, gap]): Size => [

@@ -67,6 +67,8 @@ everyTarget("crossEntropy() compares rows of any length with their labels, on {}
   "cross_entropy",
 ], (device) => {
   for (const [dtype, size] of casesOf(16)) checkCrossEntropy(device, dtype, size);
+  // More rows than a group of programs has.
+  checkCrossEntropy(device, "float32", [18, 2051, 1]);
 });
 
 // Blocks of a cluster where there are clusters, elsewhere loops.
@@ -81,6 +83,7 @@ everyTarget("rows that are longer than the tile of a block are as others, on {}"
   const checks = [
     () => checkSoftmax(device, first, [1, 33_000, 8]),
     () => checkNorms(device, second, [1, 33_000, 0]),
+    () => checkNorms(device, second, [1, 20_000, 8]),
     () => checkNormDerivatives(device, first, [1, 16_400, 0], 1),
   ];
   for (const check of sampled(checks, 1)) check();

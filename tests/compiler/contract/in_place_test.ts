@@ -74,6 +74,17 @@ Deno.test("inPlaceParams() allows results of programs that read their own elemen
     int c[32] = k + 0 ... 32;
     *?(c < N) (Y + row * ldy + c) = *?(c < N) (X + row * ldx + c) / all;
   }`),
+    "rows of groups": matrix(
+      "*?(check) py = *?(check) px;",
+      MATRIX,
+      HEAD.replace("cdiv(M, 4), cdiv(N, 32)", "min(8, cdiv(M, 4)), cdiv(N, 32), cdiv(M, 32)"),
+    ).replace("get_program_id(0) * 4", "(get_program_id(2) * 8 + get_program_id(0)) * 4"),
+    "rows in turn": matrix(
+      "for (int k = 0; k < M; k += 32) { bool more[4, 32] = row[:, newaxis] < M - k && col[newaxis, :] < N; " +
+        "*?(more) (py + k * ldy) = *?(more) (px + k * ldx); }",
+      MATRIX,
+      HEAD.replace("cdiv(M, 4)", "min(8, cdiv(M, 4))"),
+    ),
     lengths: rows(`if (N <= 32) {
     int c[32] = 0 ... 32;
     *?(c < N) (Y + row * ldy + c) = *?(c < N) (X + row * ldx + c);
@@ -125,6 +136,16 @@ Deno.test("inPlaceParams() allows none where a program may read what was written
       MATRIX,
       HEAD.replace("cdiv(N, 32))", "cdiv(N, 32), 2)"),
     ),
+    "groups that overlap": matrix(
+      "*?(check) py = *?(check) px;",
+      MATRIX,
+      HEAD.replace("cdiv(M, 4), cdiv(N, 32)", "min(9, cdiv(M, 4)), cdiv(N, 32), cdiv(M, 32)"),
+    ).replace("get_program_id(0) * 4", "(get_program_id(2) * 8 + get_program_id(0)) * 4"),
+    "groups of any size": matrix(
+      "*?(check) py = *?(check) px;",
+      MATRIX,
+      HEAD.replace("cdiv(M, 4), cdiv(N, 32)", "cdiv(M, 4), cdiv(N, 32), cdiv(M, 32)"),
+    ).replace("get_program_id(0) * 4", "(get_program_id(2) * 8 + get_program_id(0)) * 4"),
     "a transposition": matrix(
       "*?(^check) (Y + col[:, newaxis] * ldy + row[newaxis, :]) = ^(*?(check) px);",
       MATRIX,
@@ -181,16 +202,19 @@ Deno.test("inPlaceParams() allows nothing that changes the results of random pro
       // Often the same elements: few others may lie in place.
       fc.option(index, { freq: 1 }),
       fc.constantFrom(...BODIES),
-      fc.constantFrom(0, 0, 4, 8, 16),
+      fc.constantFrom(0, 0, 4, 8, 16, 32),
       fc.integer({ min: 1, max: 90 }),
-      (to, other, body, repeat, extent) => {
+      // Then iterations and programs count as digits do.
+      fc.boolean(),
+      (to, other, body, repeat, extent, isLimited) => {
         const from = other ?? to;
         const of = (pointer: string, { step, stride, offset, isMasked }: Index): string => {
           const text = `(get_program_id(0) * ${step} + k + (0 ... 8) * ${stride} + ${offset})`;
           return `*?(${isMasked ? `${text} < N` : "(0 ... 8) >= 0"}) (${pointer} + ${text})`;
         };
         const inner = body(of("X", from), of("Y", to));
-        const text = `#pragma tri grid(cdiv(N - ${to.offset}, ${to.step}))
+        const programs = `cdiv(N - ${to.offset}, ${to.step})`;
+        const text = `#pragma tri grid(${isLimited ? `min(4, ${programs})` : programs})
 #pragma tri tensor X : in float[N]
 #pragma tri tensor Y : out float[N]
 __global__ void k(float *X, float *Y, int N) {
