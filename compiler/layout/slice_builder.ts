@@ -10,7 +10,8 @@ import {
   setAttrs,
   type Value,
 } from "../ir/func.ts";
-import { operandsOf } from "../ir/op.ts";
+import { madeBy, operandsOf } from "../ir/op.ts";
+import { isLookup } from "../ir/table.ts";
 import type { IrType } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
 import { zip } from "../support/zip.ts";
@@ -69,7 +70,13 @@ export class SliceBuilder {
   }
 
   #load(index: number): void {
-    for (const { value, axis } of this.#found.slicedLoads) this.#copy(value, axis, index);
+    for (const { value, axis } of this.#found.slicedLoads) {
+      const load = madeBy(this.#copy(value, axis, index), "load");
+      // What never changes is read where it is used.
+      const isLate = load !== undefined &&
+        (isLookup(load) || load.attrs.modifiers.includes("nc"));
+      if (load !== undefined && !isLate) setAttrs(load, { slice: index });
+    }
   }
 
   /** A slice of a value, or the value itself where a slice uses all of it. */

@@ -52,6 +52,14 @@ export interface LowerContext {
   readonly calls: CallTable;
   /** 32-bit registers that loads fill: what a thread must hold at once, roughly. */
   readonly loaded: { registers: number };
+  /** Loads of slices so far (memory/slice_loads.ts). */
+  readonly slices: {
+    /** The slice whose loads came last, and a register that they fill. */
+    slice: number | undefined;
+    loaded: Register | undefined;
+    /** Zero when the slice before that one is there. */
+    zero: Operand | undefined;
+  };
   /**
    * 32-bit registers with the addresses of asynchronous copies, which stay across iterations: for each buffer that narrow
    * copies fill, and for all wide ones, which have bases in common.

@@ -119,6 +119,7 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
     turns,
     calls: new CallTable(options.symbol, options.debug),
     loaded: { registers: 0 },
+    slices: { slice: undefined, loaded: undefined, zero: undefined },
     copied: new Map(),
     unfinished: new Map(),
     unrolled: { isFollowed: false },

@@ -48,8 +48,8 @@ function exchange(cx: LowerContext, op: OpOf<"convert_layout">, plan: SharedPlan
 
   const { src, dst } = partsOf(op);
   const start = beginExchange(cx, op);
-  // The warp may still read what it had there before.
-  const isInTurn = cx.turns.programs.length > 1 || cx.partitions !== undefined;
+  // The warp may still read what it had there before, where no iteration with a barrier came between.
+  const isInTurn = cx.turns.programs.length > 0;
   const isRepeated = op.attrs.by_warp === true || (plan.withinWarp && isInTurn);
   if (isRepeated && op.attrs.barrier === false) barrier();
   const tile: SharedTile = { plan, element: source.type.element, start: () => start };

@@ -17,6 +17,7 @@ import { copyBits } from "../../linear/threads.ts";
 import { accessShape, packAccess, type Ref, unpackAccess, vectorOf, whole } from "../element.ts";
 import { type Emitter, int, type Scope } from "../emitter.ts";
 import { times } from "../../support/times.ts";
+import { addressInOrder, noteLoaded } from "./slice_loads.ts";
 
 export function elementOf(pointer: Value): Element {
   const element = pointer.type.element;
@@ -171,7 +172,7 @@ export function loadAccess(
     }
   }
   if (guard !== "never") {
-    const start = pointerAt(cx, pointer, first);
+    const start = addressInOrder(cx, op, pointerAt(cx, pointer, first));
     const { spelling, address } = isLookup(op)
       ? lookUp(e, start, shape, isUniform(pointer, axisInfo(pointer)))
       : {
@@ -179,6 +180,7 @@ export function loadAccess(
         address: e.address(start),
       };
     e.emit(spelling, [vectorOf(results), address], guard === "always" ? undefined : guardOf(guard));
+    for (const result of results) noteLoaded(cx, op, result);
   }
   return unpackAccess(e, results, element, group.length);
 }

@@ -36,6 +36,11 @@ test("pipelineAcrossPrograms() is right for every number of blocks, programs and
   }
 });
 
+Deno.test("warps that exchange results among themselves wait between programs without iterations", () => {
+  const product: TensorProduct = { ...ALONE, mb: 128, numWarps: 8, blocks: 1 };
+  runProduct(product, { m: 130, n: 520, k: 0 }, lowerProduct(product));
+});
+
 Deno.test("pipelineAcrossPrograms() preserves dots of any size, stored in either order", () => {
   const anyProduct: fc.Arbitrary<TensorProduct> = fc.record({
     type: fc.constantFrom("float16" as const, "bfloat16" as const),
