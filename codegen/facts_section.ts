@@ -2,6 +2,7 @@
 import { WRAPPER_ABI } from "../compiler/support/abi.ts";
 import type { ConstantBuffer } from "../compiler/options.ts";
 import { must } from "../compiler/support/bug.ts";
+import { startsEarly } from "./starting_early.ts";
 import { ContractRowPrinter } from "./contract_rows.ts";
 import { array, type Doc, flat, object, quote } from "./doc.ts";
 import type { ArithmeticName } from "./expression.ts";
@@ -36,6 +37,7 @@ export function factsSection(
     must(kernel.instances[0], "instance").contract,
     shared.tensors,
   );
+  const early = [...new Set(images.map(({ target }) => target))].filter(startsEarly);
   const rows = object({
     made: object({ by: quote(generator), abi: `${WRAPPER_ABI}` }),
     name: quote(kernel.name),
@@ -58,6 +60,7 @@ export function factsSection(
     imageBytes: embed
       ? undefined
       : { kind: "packed", items: images.map(({ bytes }) => `${bytes}`) },
+    startingEarly: early.length === 0 ? undefined : array(early.map(quote)),
     constantBuffers: kernel.constants.length === 0 ? undefined : constantsDoc(kernel.constants),
     tuning: tuning?.value,
   });

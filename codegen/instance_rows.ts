@@ -166,25 +166,28 @@ function formsDoc(
   forms: readonly EntryForm[],
   printer: ContractRowPrinter,
 ): Doc {
-  return array(forms.map(({ symbol, threads, sharedBytes, when, maps, persistent }) =>
-    array([
-      symbolEnd(symbol, entry),
-      String(threads),
-      String(sharedBytes),
-      printer.conditions(when),
-      ...persistent === undefined ? [] : [quote(persistent === "x" ? "persistent" : persistent)],
-      ...maps.map(({ param, element, axes, box, swizzle }) =>
-        array([
-          quote(param),
-          array(axes.map(({ extent }) => printer.dimension(extent))),
-          array(axes.map(({ stride }) => printer.dimension(stride))),
-          array(box.map(String)),
-          String(swizzle),
-          ...params.find(({ name }) => name === param)?.type === element ? [] : [quote(element)],
-        ])
-      ),
-    ])
-  ));
+  return array(
+    forms.map(({ symbol, threads, sharedBytes, when, maps, persistent, startsLate }) =>
+      array([
+        symbolEnd(symbol, entry),
+        String(threads),
+        String(sharedBytes),
+        printer.conditions(when),
+        ...startsLate ? [quote("late")] : [],
+        ...persistent === undefined ? [] : [quote(persistent === "x" ? "persistent" : persistent)],
+        ...maps.map(({ param, element, axes, box, swizzle }) =>
+          array([
+            quote(param),
+            array(axes.map(({ extent }) => printer.dimension(extent))),
+            array(axes.map(({ stride }) => printer.dimension(stride))),
+            array(box.map(String)),
+            String(swizzle),
+            ...params.find(({ name }) => name === param)?.type === element ? [] : [quote(element)],
+          ])
+        ),
+      ])
+    ),
+  );
 }
 
 /** Sets of conditions by a name: what the names of their first instances end in. */

@@ -14,6 +14,7 @@ import type {
   MapElement,
   Persistence,
 } from "../compiler/options.ts";
+import { startsEarly } from "./starting_early.ts";
 import { must } from "../compiler/support/bug.ts";
 import type { WrapperImage } from "./input.ts";
 import type { ChosenNames } from "./plan.ts";
@@ -86,6 +87,11 @@ export interface ImageManifest {
   readonly uncompressedBytes?: number;
   /** The file has all PTX of the kernel: where this begins in what it decompresses to, and the size of all. */
   readonly part?: { readonly offset: number; readonly total: number };
+  /**
+   * Its entries wait for what is before them in their stream, so launches may have
+   * CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION; absent where they do not.
+   */
+  readonly startsEarly?: true;
   /** What launching each entry takes. */
   readonly entries: readonly EntryManifest[];
 }
@@ -123,6 +129,8 @@ export interface FormManifest {
   }[];
   /** How a block does several programs in turn; absent: it does one. */
   readonly persistent?: Persistence;
+  /** It does not wait: its launches must not have what `startsEarly` of the image allows. */
+  readonly startsLate?: true;
 }
 
 const printAll = (list: readonly ContractExpr[]): string[] => list.map(printExpr);
@@ -170,7 +178,7 @@ function describeEntry({ symbol, threads, sharedBytes, forms = [] }: CompiledEnt
 }
 
 function describeForm(
-  { symbol, threads, sharedBytes, when, maps, persistent }: EntryForm,
+  { symbol, threads, sharedBytes, when, maps, persistent, startsLate }: EntryForm,
 ): FormManifest {
   return {
     symbol,
@@ -186,6 +194,7 @@ function describeForm(
       swizzle,
     })),
     ...persistent === undefined ? {} : { persistent },
+    ...startsLate === undefined ? {} : { startsLate },
   };
 }
 
@@ -229,6 +238,7 @@ export function buildManifest(
         ? {}
         : { uncompressedBytes: image.uncompressedBytes },
       ...image.part === undefined ? {} : { part: image.part },
+      ...startsEarly(image.target) ? { startsEarly: true } : {},
       entries: (modules.find((module) => module.target === image.target)?.entries ?? []).map(
         describeEntry,
       ),

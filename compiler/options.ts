@@ -169,6 +169,11 @@ export interface EntryForm {
   readonly maps: readonly TensorMapPlan[];
   /** Absent: a block does one program. */
   readonly persistent?: Persistence;
+  /**
+   * It does not wait for what is before it in its stream, as all other code for targets that start grids early does: it must
+   * not be started before that has ended.
+   */
+  readonly startsLate?: true;
 }
 
 /**

@@ -72,6 +72,8 @@ export interface Target {
   readonly tensorCopies: boolean;
   /** Has clusters of blocks, which read each other's shared memory. */
   readonly clusters: boolean;
+  /** Starts grids before those that they depend on have ended (`griddepcontrol`). */
+  readonly startsEarly: boolean;
 }
 
 const MMA_70 = ["f16.m8n8k4"] as const;
@@ -116,6 +118,7 @@ const SM_70 = {
   warpGroups: false,
   tensorCopies: false,
   clusters: false,
+  startsEarly: false,
 } as const satisfies Target;
 
 const SM_75 = {
@@ -188,6 +191,7 @@ const SM_90 = {
   bfloat16Atomics: true,
   stmatrix: true,
   clusters: true,
+  startsEarly: true,
   mma: MMA_90,
 } as const satisfies Target;
 

@@ -75,6 +75,11 @@ export interface LaunchShape {
   readonly parameterBytes: number;
   /** What messages call the parameters, in order; the image's names for them when absent. */
   readonly parameterNames?: readonly string[];
+  /**
+   * The kernel waits for what is before it in its stream (`griddepcontrol.wait`, each thread before it accesses memory of
+   * the device and before it ends), so a driver may start it before that has ended.
+   */
+  readonly startsEarly?: boolean;
 }
 
 /** What lies in an allocation, for messages. */

@@ -144,11 +144,12 @@ function makeForms(func: Func, lowering: TargetLowering): Made<readonly EntryFor
   const { forms, sameAnswers } = lowerForms(func, lowering);
   return {
     texts: forms.map(({ lowered }) => textOf(lowered, lowering)),
-    facts: forms.map(({ lowered, when, maps, persistent }): EntryForm => ({
+    facts: forms.map(({ lowered, when, maps, persistent, startsLate }): EntryForm => ({
       ...factsOf(lowered),
       when,
       maps,
       ...persistent === undefined ? {} : { persistent },
+      ...startsLate ? { startsLate } : {},
     })),
     sameAnswers,
   };

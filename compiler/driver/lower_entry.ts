@@ -53,6 +53,8 @@ export interface TargetLowering extends EntryLowering {
   readonly files?: FileTable;
   /** Called with where elements are, for someone who wants to look at them. */
   readonly onHomes?: (homes: Homes) => void;
+  /** See {@linkcode LoweredForm}. */
+  readonly startsLate?: boolean;
 }
 
 export interface LoweredEntry extends EmittedEntry {
@@ -102,6 +104,11 @@ export interface LoweredForm {
   readonly when: readonly Requirement[];
   readonly maps: readonly TensorMapPlan[];
   readonly persistent: Persistence | undefined;
+  /**
+   * Launches of chains begin when what is before them has ended: one takes long, so an early start gains little, and
+   * their loops fill the caches of instructions: one more in front of them, and attention took 2 % longer.
+   */
+  readonly startsLate: boolean;
 }
 
 /**
@@ -170,10 +177,11 @@ function tensorForm(
     const persistent = persistenceOf(passed.func);
     if (maps === undefined) return undefined;
     if (lowering.form === "turns" && persistent !== "xyz") return undefined;
-    const emitted = emitPassed(passed, lowering);
+    const startsLate = hasChain(passed.func) && target.startsEarly;
+    const emitted = emitPassed(passed, { ...lowering, startsLate });
     const kernel = { ...emitted.kernel, directives: emitted.directivesOn(target) };
     const lowered = { ...emitted, kernel, sameAnswers, func: passed.func };
-    return { lowered, when: [...when, ...turnDemands(passed.func)], maps, persistent };
+    return { lowered, when: [...when, ...turnDemands(passed.func)], maps, persistent, startsLate };
   } catch (error) {
     // No room for its slots: the plain code needs less.
     if (error instanceof Unsupported) return undefined;
@@ -222,8 +230,9 @@ const optionsOf = (
 
 /** PTX of a function after all passes. */
 function emitPassed({ func, analyses }: Passed, lowering: TargetLowering): EmittedEntry {
-  const { symbol, debug = false, target, files, onHomes, watch = {} } = lowering;
-  const options = { ...optionsOf(lowering), symbol, debug, target, files, onHomes };
+  const { symbol, debug = false, target, files, onHomes, startsLate = false, watch = {} } =
+    lowering;
+  const options = { ...optionsOf(lowering), symbol, debug, target, files, onHomes, startsLate };
   try {
     return timed(watch, "emit", () => emitEntry(func, options, analyses.axisInfo()));
   } catch (error) {

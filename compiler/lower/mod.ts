@@ -2,6 +2,7 @@
 import type { PtxDirective, PtxFunction, PtxKernel, PtxParam, PtxVariable } from "../ptx/func.ts";
 import { dropDead } from "../ptx/drop_dead.ts";
 import { renumber } from "../ptx/renumber.ts";
+import { waitForGrids } from "../ptx/wait_for_grids.ts";
 import type { Func, Op } from "../ir/func.ts";
 import { partitionsOf, persistenceOf } from "../ir/program_loop.ts";
 import { walkOps } from "../ir/walk.ts";
@@ -49,6 +50,8 @@ export interface EmitOptions {
   readonly files: FileTable | undefined;
   /** Called with where elements are, for someone who wants to look at them. */
   readonly onHomes?: ((homes: Homes) => void) | undefined;
+  /** Launches begin when what is before them has ended, also where targets could start them early. */
+  readonly startsLate?: boolean;
 }
 
 export interface EmittedEntry {
@@ -158,7 +161,9 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
   emitter.emit("ret", []);
 
   emitter.onEnd?.(emitter.scope);
-  const kept = dropDead(emitter.body);
+  const needed = dropDead(emitter.body);
+  const { startsLate = false, target: { startsEarly } } = options;
+  const kept = startsEarly && !startsLate ? waitForGrids(needed) : needed;
   const live = renumber(dropIdleLocations(kept));
   if (cx.homes !== undefined) {
     const ofPartitions = { count: partitions, warps: options.numWarps };

@@ -10,6 +10,7 @@ const NAMES = optionNames<LaunchShape>({
   sharedBytes: true,
   parameterBytes: true,
   parameterNames: true,
+  startsEarly: true,
 });
 
 /** Limits of all architectures: threads, shared memory and arguments (CUDA programming guide, technical specifications). */
@@ -18,7 +19,7 @@ const MOST = { threads: 1024, sharedBytes: 2 ** 31 - 1, parameterBytes: 32764 } 
 /** Throws `ArgumentError` for what no launch can have. */
 export function checkLaunchShape(shape: LaunchShape): void {
   checkOptions("shape of prepare", shape, NAMES);
-  const { block, sharedBytes, parameterBytes, parameterNames } = shape;
+  const { block, sharedBytes, parameterBytes, parameterNames, startsEarly } = shape;
   const sizes = expectIntegers("block", block, 3);
   const threads = sizes.reduce((product, size) => product * size, 1);
   if (sizes.length !== 3 || threads < 1 || threads > MOST.threads) {
@@ -30,6 +31,13 @@ export function checkLaunchShape(shape: LaunchShape): void {
   }
   expectInteger("sharedBytes", sharedBytes, 0, MOST.sharedBytes);
   expectInteger("parameterBytes", parameterBytes, 0, MOST.parameterBytes);
+  if (startsEarly !== undefined && typeof startsEarly !== "boolean") {
+    throw new ArgumentError({
+      argument: "startsEarly",
+      expected: "true or false",
+      actual: describeValue(startsEarly),
+    });
+  }
   if (parameterNames === undefined) return;
   if (isList(parameterNames) && parameterNames.every((name) => typeof name === "string")) {
     return;

@@ -13,7 +13,8 @@ import { EMULATOR_REQUEST, NoDeviceError, OutOfMemoryError } from "../errors.ts"
 import type { TensorMap } from "../tensor_map.ts";
 import { CudaCalls, STATUS, terminated, textOf } from "./calls.ts";
 import { forgetContext, makeCurrent } from "./contexts.ts";
-import { functionInfo, loadModule, prepareLaunch } from "./functions.ts";
+import { functionInfo, loadModule } from "./functions.ts";
+import { prepareLaunch } from "./launches.ts";
 import {
   type CudaLibrary,
   type CudaSymbols,
@@ -325,7 +326,7 @@ export class CudaDriver implements Driver {
   }
 
   prepareLaunch(fn: bigint, shape: LaunchShape, name: string): PreparedLaunch {
-    return prepareLaunch(this.#calls, fn, shape, name);
+    return prepareLaunch(this.#calls, fn, shape, name, this.#version);
   }
 
   encodeTensorMap(map: TensorMap): HostBytes | undefined {

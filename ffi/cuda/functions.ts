@@ -1,9 +1,8 @@
-/** Modules of libcuda, their functions, and launches of these. */
-import type { FunctionInfo, LaunchShape, ParameterInfo, PreparedLaunch } from "../driver.ts";
+/** Modules of libcuda, and their functions. */
+import type { FunctionInfo, LaunchShape, ParameterInfo } from "../driver.ts";
 import type { HostBytes } from "../dtype.ts";
 import { ImageError } from "../errors.ts";
 import { type CudaCalls, STATUS, textOf } from "./calls.ts";
-import { currentContext, makeCurrent } from "./contexts.ts";
 import { checkImage } from "./image.ts";
 
 /** CU_FUNC_ATTRIBUTE_… */
@@ -23,11 +22,6 @@ const PORTABLE_CLUSTER = 8;
 /** CU_JIT_INFO_LOG_BUFFER, its size, CU_JIT_ERROR_LOG_BUFFER, its size. */
 const JIT_LOG_OPTIONS = [3, 4, 5, 6];
 const JIT_LOG_BYTES = 8192;
-
-/** CU_LAUNCH_PARAM_…: keys and end of cuLaunchKernel's `extra`. */
-const LAUNCH_PARAM = { end: 0n, pointer: 1n, size: 2n } as const;
-/** `extra` (five words) and the size it points to, in front of the arguments. */
-const LAUNCH_HEADER_BYTES = 48;
 
 /** Loads an image; the error has what the driver's assembler said. */
 export function loadModule(calls: CudaCalls, image: HostBytes, name: string): bigint {
@@ -93,14 +87,13 @@ function parametersOf(calls: CudaCalls, fn: bigint): readonly ParameterInfo[] | 
   return parameters;
 }
 
-/** Prepares launches of one shape; each is one call. */
-export function prepareLaunch(
+/** Asks for what launches of a shape need beyond what all have. */
+export function allowShape(
   calls: CudaCalls,
   fn: bigint,
-  shape: LaunchShape,
+  { sharedBytes }: LaunchShape,
   name: string,
-): PreparedLaunch {
-  const { sharedBytes, parameterBytes, block: [blockX, blockY, blockZ] } = shape;
+): void {
   if (clusterBlocks(calls, fn) > PORTABLE_CLUSTER) {
     const status = calls.cu.cuFuncSetAttribute(fn, FUNCTION.largeClusters, 1);
     calls.check(status, "cuFuncSetAttribute", `${name}, a cluster of more than 8 blocks`);
@@ -109,29 +102,4 @@ export function prepareLaunch(
     const status = calls.cu.cuFuncSetAttribute(fn, FUNCTION.maxDynamicShared, sharedBytes);
     calls.check(status, "cuFuncSetAttribute", `${name}, ${sharedBytes} bytes of shared memory`);
   }
-  // One buffer, which the argument block keeps alive: `extra`, the size it points to, the arguments.
-  const memory = new ArrayBuffer(LAUNCH_HEADER_BYTES + parameterBytes);
-  const header = new BigUint64Array(memory, 0, LAUNCH_HEADER_BYTES / 8);
-  const extra = calls.library.addressOf(header);
-  const [pointer, size] = [extra + BigInt(LAUNCH_HEADER_BYTES), extra + 40n];
-  header.set([LAUNCH_PARAM.pointer, pointer, LAUNCH_PARAM.size, size, LAUNCH_PARAM.end]);
-  header[5] = BigInt(parameterBytes);
-  const argumentBlock = new Uint8Array(memory, LAUNCH_HEADER_BYTES);
-
-  const { cuLaunchKernel } = calls.cu;
-  const context = currentContext();
-  return {
-    argumentBlock,
-    launch: (gridX: number, gridY: number, gridZ: number, stream: bigint): void => {
-      makeCurrent(calls, context);
-      // deno-fmt-ignore
-      const status = cuLaunchKernel(
-        fn, gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes, stream, 0n, extra,
-      );
-      if (status !== STATUS.success) {
-        const sizes = `grid ${gridX}×${gridY}×${gridZ}, block ${blockX}×${blockY}×${blockZ}`;
-        throw calls.error(status, "cuLaunchKernel", `kernel ${name}, ${sizes}`);
-      }
-    },
-  };
 }

@@ -98,6 +98,8 @@ export const SYMBOLS = {
     parameters: ["u64", "u32", "u32", "u32", "u32", "u32", "u32", "u32", "u64", "u64", "u64"],
     result: "i32",
   },
+  /** Since CUDA 11.8: configuration, function, parameter pointers, extra. */
+  cuLaunchKernelEx: { parameters: ["u64", "u64", "u64", "u64"], result: "i32", optional: true },
   /** Since CUDA 12.0. */
   cuTensorMapEncodeTiled: {
     // map, element type, rank, address, extents, strides, box, element strides, interleave, swizzle, promotion, fill

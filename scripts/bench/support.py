@@ -185,10 +185,30 @@ def blocks_along_all(x, programs, most):
     return blocks
 
 
+class LaunchAttribute(ctypes.Structure):
+    """A CUlaunchAttribute whose value is an int."""
+
+    _fields_ = [("id", ctypes.c_int), ("pad", ctypes.c_int), ("value", ctypes.c_int), ("rest", ctypes.c_int * 15)]
+
+
+class LaunchConfig(ctypes.Structure):
+    """A CUlaunchConfig."""
+
+    _fields_ = [
+        *((name, ctypes.c_uint) for name in ("grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "shared")),
+        ("stream", ctypes.c_void_p), ("attributes", ctypes.c_void_p), ("count", ctypes.c_uint),
+    ]
+
+
+# CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, as wrappers launch code that waits for what is before it.
+EARLY = LaunchAttribute(6, 0, 1)
+
+
 class Code:
     """An entry of a cubin, or a faster form of one."""
 
-    def __init__(self, module, facts):
+    def __init__(self, module, facts, starts_early):
+        self.starts_early = starts_early and not facts.get("startsLate", False)
         self.symbol, self.threads, self.shared = facts["symbol"], facts["threads"], facts["sharedBytes"]
         self.conditions = [compile_expression(text) for text in facts.get("when", [])]
         self.maps = [TensorMap(plan) for plan in facts.get("maps", [])]
@@ -210,6 +230,17 @@ class Code:
         maps = [one.encode(names) for one in self.maps]
         return None if None in maps else maps
 
+    def launch(self, blocks, arguments):
+        """Queues it on torch's current stream."""
+        config = LaunchConfig(
+            blocks[0] * self.blocks, *blocks[1:], self.threads, 1, 1, self.shared, current_stream().value,
+            ctypes.addressof(EARLY), 1 if self.starts_early else 0,
+        )
+        check(
+            cuda.cuLaunchKernelEx(ctypes.byref(config), self.function, arguments, None),
+            f"cuLaunchKernelEx of {self.symbol}",
+        )
+
     def launched(self, blocks):
         """The grid, and arguments after the maps: blocks of a persistent form do several programs in turn."""
         x, y, z = blocks
@@ -229,10 +260,10 @@ class Kernel:
     """One entry of a cubin. Calling it launches it, or the best of its forms that is for the arguments, on torch's
     current stream; with `form="plain"` the entry itself."""
 
-    def __init__(self, module, entry, instance, contract):
+    def __init__(self, module, entry, instance, contract, starts_early):
         self.symbol = entry["symbol"]
-        self.plain = Code(module, entry)
-        self.forms = [Code(module, form) for form in entry.get("forms", [])]
+        self.plain = Code(module, entry, starts_early)
+        self.forms = [Code(module, form, starts_early) for form in entry.get("forms", [])]
         self.variant = instance["variant"]["name"]
         self.bindings = {**instance["variant"]["bindings"], **instance["config"]["bindings"]}
         self.configuration = instance.get("configuration")
@@ -282,11 +313,7 @@ class Kernel:
         blocks, more = code.launched(blocks)
         pointer = lambda value: ctypes.cast(ctypes.pointer(value), ctypes.c_void_p)
         pointers = [pointer(v) for v in values] + maps + [pointer(v) for v in more]
-        block = (ctypes.c_void_p * len(pointers))(*pointers)
-        check(
-            cuda.cuLaunchKernel(code.function, blocks[0] * code.blocks, *blocks[1:], code.threads, 1, 1, code.shared, current_stream(), block, None),
-            f"cuLaunchKernel of {code.symbol}",
-        )
+        code.launch(blocks, (ctypes.c_void_p * len(pointers))(*pointers))
 
 
 class Kernels:
@@ -311,7 +338,7 @@ class Kernels:
             check(cuda.cuModuleLoadData(ctypes.byref(module), cubin), "cuModuleLoadData")
             instances = {i["symbol"]: i for i in kernel["instances"]}
             self.by_kernel[name] = [
-                Kernel(module, entry, instance, kernel["contracts"][instance["contract"]])
+                Kernel(module, entry, instance, kernel["contracts"][instance["contract"]], image.get("startsEarly", False))
                 for entry in image["entries"]
                 for instance in [instances[entry["symbol"]]]
             ]

@@ -130,6 +130,7 @@ Deno.test("KernelModule and KernelFunction refuse names and sizes that there can
       { sharedBytes: 0.5 },
       { parameterBytes: "8" },
       { parameterNames: [1] },
+      { startsEarly: 1 },
       { blocks: [1, 1, 1] },
     ]
   ) {

@@ -87,7 +87,7 @@ export function expandKernel<Name extends string>(rows: KernelRows<Name>): Kerne
       )
     ),
     images: Object.entries(rows.images).map(([key, row], index) =>
-      expandImage(key, row, rows.imageBytes?.[index])
+      expandImage(key, row, rows.imageBytes?.[index], rows.startingEarly)
     ),
     ...constantBuffers === undefined ? {} : { constantBuffers },
     ...tuning === undefined ? {} : {
@@ -286,7 +286,8 @@ function expandForm<Name extends string>(
   [end, threads, sharedBytes, when, ...rest]: FormRow<Name>,
 ): FormFacts<Name> {
   const maps = rest.flatMap((row) => typeof row === "string" ? [] : [row]);
-  const [first] = rest;
+  const words = rest.filter((row) => typeof row === "string");
+  const persistent = words.find((word) => word !== "late");
   const symbol = symbolOf(entry, end);
   const expandMap = (
     [param, extents, strides, box, swizzle, element]: MapRow<Name>,
@@ -305,11 +306,19 @@ function expandForm<Name extends string>(
     sharedBytes,
     when: expandConditions(when),
     maps: maps.map(expandMap),
-    ...typeof first === "string" ? { persistent: first === "persistent" ? "x" : first } : {},
+    ...persistent === undefined
+      ? {}
+      : { persistent: persistent === "persistent" ? "x" : persistent },
+    ...words.includes("late") ? { startsLate: true } : {},
   };
 }
 
-function expandImage(key: string, row: ImageRow, bytes: number | undefined): ImageFacts {
+function expandImage(
+  key: string,
+  row: ImageRow,
+  bytes: number | undefined,
+  startingEarly: readonly string[] = [],
+): ImageFacts {
   const [target = "", kind] = key.split(".");
   const [source, uncompressedBytes, offset, total] = isSource(row) ? [row] : row;
   const image = {
@@ -318,6 +327,7 @@ function expandImage(key: string, row: ImageRow, bytes: number | undefined): Ima
     ...bytes === undefined ? {} : { bytes },
     ...uncompressedBytes === undefined ? {} : { uncompressedBytes },
     ...offset === undefined || total === undefined ? {} : { part: { offset, total } },
+    ...startingEarly.includes(target) ? { startsEarly: true as const } : {},
   } as const;
   return typeof source === "string" ? { ...image, base64: source } : { ...image, url: source };
 }

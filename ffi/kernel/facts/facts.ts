@@ -132,6 +132,8 @@ export interface FormFacts<Name extends string = string> extends BlockFacts {
   readonly maps: readonly TensorMapFacts<Name>[];
   /** How a block does several programs in turn; absent: it does one. */
   readonly persistent?: Persistence;
+  /** It does not wait for what is before it in its stream, whatever the image's other code does. */
+  readonly startsLate?: true;
 }
 
 /**
@@ -195,6 +197,8 @@ export type ImageFacts =
     readonly uncompressedBytes?: number;
     /** It is a part of what the file decompresses to: where it begins, and the size of all. */
     readonly part?: { readonly offset: number; readonly total: number };
+    /** Its entries wait for what is before them in their stream, and may be started before that has ended. */
+    readonly startsEarly?: true;
   }
   & ({ readonly url: () => URL } | { readonly base64: string });
 

@@ -92,13 +92,16 @@ export type TargetRow<Name extends string = string> = readonly [
   forms?: readonly FormRow<Name>[],
 ];
 
-/** A faster form of an entry; its name is said as an instance's is. */
+/**
+ * A faster form of an entry; its name is said as an instance's is. Before the maps: `late`, where it does not wait for what is
+ * before it in its stream, and how blocks do several programs.
+ */
 export type FormRow<Name extends string = string> = readonly [
   symbol: string,
   threads: number,
   sharedBytes: number,
   when: readonly ConditionRow<Name>[],
-  ...maps: readonly MapRow<Name>[] | readonly [PersistenceRow, ...MapRow<Name>[]],
+  ...maps: readonly (MapRow<Name> | PersistenceRow | "late")[],
 ];
 
 /** How blocks do several programs in turn: along the first axis of the grid, or along all, for some launches or each. */
@@ -229,6 +232,8 @@ export interface KernelRows<Name extends string = string> {
   readonly images: Readonly<Record<string, ImageRow>>;
   /** Sizes of the files of images, in their order; absent where the wrapper holds them. */
   readonly imageBytes?: readonly number[];
+  /** Targets whose code waits for what is before it in its stream, and may be started before that has ended. */
+  readonly startingEarly?: readonly string[];
   /** What it reads of constant memory. */
   readonly constantBuffers?: readonly ConstantFacts[];
   /** Where some instances were compiled in several configurations. */

@@ -13,6 +13,7 @@ export interface LoadedImage {
   readonly target: string;
   /** The text of a PTX image. */
   readonly ptx: string | undefined;
+  readonly startsEarly: boolean;
 }
 
 interface Target {
@@ -69,6 +70,7 @@ export function loadImage<Name extends string>(
         module: device.loadModule(bytes, name),
         target: image.target,
         ptx: image.kind === "ptx" ? new TextDecoder().decode(bytes) : undefined,
+        startsEarly: image.startsEarly ?? false,
       };
     } catch (error) {
       if (!isWrongDriver(error)) throw error;

@@ -36,6 +36,8 @@ interface LoadedCode<Name extends string> {
   readonly maps: readonly { readonly table: MapTable<Name>; readonly offset: number }[];
   /** Of code whose blocks do several programs in turn. */
   readonly turns: Launcher["turns"] | undefined;
+  /** It waits for what is before it in its stream. */
+  readonly startsEarly: boolean;
 }
 
 /** The code of an instance with argument blocks that have one user. */
@@ -119,13 +121,14 @@ export class LoadedKernel<Name extends string> {
   }
 
   #newLauncher(code: LoadedCode<Name>): Launcher {
-    const { fn, block, blocks, parameterBytes, maps, turns } = code;
+    const { fn, block, blocks, parameterBytes, maps, turns, startsEarly } = code;
     const prepared = byPrograms(
       blocks,
       fn.prepare({
         block: [block.threads, 1, 1],
         sharedBytes: block.sharedBytes,
         parameterBytes,
+        ...startsEarly ? { startsEarly } : {},
         parameterNames: [
           ...this.#facts.params.map(({ name }) => name),
           ...maps.map(({ table }) => `tensor map of ${table.facts.param}`),
@@ -142,10 +145,10 @@ export class LoadedKernel<Name extends string> {
     { layout }: InstanceModel<Name>,
     facts: Omit<FormFacts<Name>, "when">,
   ): LoadedCode<Name> {
-    const { symbol, threads, sharedBytes, maps, persistent } = facts;
+    const { symbol, threads, sharedBytes, maps, persistent, startsLate = false } = facts;
     const known = this.#codes.get(symbol);
     if (known !== undefined) return known;
-    const { module, ptx } = this.#image;
+    const { module, ptx, startsEarly } = this.#image;
     const fn = module.function(symbol);
     const { info } = fn;
     if (threads > info.maxThreadsPerBlock) {
@@ -189,6 +192,7 @@ export class LoadedKernel<Name extends string> {
         const encode: Encode = (description) => module.device.enter().encodeTensorMap(description);
         return [{ table: new MapTable(map, encode), offset }];
       }),
+      startsEarly: startsEarly && !startsLate,
       turns: persistent && turnsAt(persistent, mapParameters.slice(maps.length)),
     };
     this.#codes.set(symbol, code);

@@ -5,6 +5,7 @@ import {
   IS_IPC_HANDLE_ON_STACK,
   SYMBOLS,
 } from "../../../ffi/cuda/symbols.ts";
+import type { PreparedLaunch } from "../../../ffi/driver.ts";
 import { CudaError, ImageError, NoDeviceError, OutOfMemoryError } from "../../../ffi/errors.ts";
 import {
   assert,
@@ -348,6 +349,57 @@ Deno.test("CudaDriver.prepareLaunch() points the driver at the argument block an
     [1n, extra + BigInt(argumentBlock.byteOffset), 2n, extra + 40n, 0n, 20n],
   );
   assertEquals(library.calls.some(([name]) => name === "cuFuncSetAttribute"), false);
+});
+
+/** A kernel that waits for what is before it, prepared on a driver of a version. */
+function prepareEarly(
+  overrides: Parameters<typeof fakeLibrary>[0],
+  version: number,
+): { readonly library: ReturnType<typeof fakeLibrary>; readonly prepared: PreparedLaunch } {
+  const library = fakeLibrary({
+    cuFuncGetAttribute: (to, fact) => setInt(to, fact === 8 ? 49152 : 0),
+    cuDriverGetVersion: (to) => setInt(to, version),
+    ...overrides,
+  });
+  const driver = new CudaDriver(library);
+  driver.makeCurrent(3n);
+  const shape = { block: [32, 4, 1], sharedBytes: 1024, parameterBytes: 20 } as const;
+  return { library, prepared: driver.prepareLaunch(5n, { ...shape, startsEarly: true }, "scale") };
+}
+
+Deno.test("CudaDriver.prepareLaunch() lets kernels that wait for what is before them start early", () => {
+  const { library, prepared: { argumentBlock, launch } } = prepareEarly({}, 12030);
+  assertEquals([argumentBlock.length, argumentBlock.byteOffset % 16], [20, 0]);
+  launch(7, 8, 9, 6n);
+  const extra = library.addressOf(new Uint8Array(argumentBlock.buffer));
+  assertEquals(library.calls.at(-1), ["cuLaunchKernelEx", extra + 48n, 5n, 0n, extra]);
+  const header = new BigUint64Array(argumentBlock.buffer, 0, 6);
+  assertEquals([header[1], header[5]], [extra + BigInt(argumentBlock.byteOffset), 20n]);
+  // CUlaunchConfig: grid, block, shared memory, padding; stream, attributes and their number.
+  const words = [...new Uint32Array(argumentBlock.buffer, 48, 8)];
+  assertEquals(words, [7, 8, 9, 32, 4, 1, 1024, 0]);
+  const longs = [...new BigUint64Array(argumentBlock.buffer, 80, 3)];
+  assertEquals(longs, [6n, extra + 48n + 56n, 1n]);
+  // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION and its value.
+  assertEquals([...new Uint32Array(argumentBlock.buffer, 104, 3)], [6, 0, 1]);
+});
+
+Deno.test("PreparedLaunch.launch() is an ordinary launch where drivers know or allow no other", () => {
+  const last = ({ library, prepared }: ReturnType<typeof prepareEarly>): unknown[] => {
+    prepared.launch(1, 1, 1, 0n);
+    prepared.launch(1, 1, 1, 0n);
+    return library.calls.map(([name]) => name).filter((name) => name.startsWith("cuLaunch"));
+  };
+  assertEquals(last(prepareEarly({}, 12020)), ["cuLaunchKernel", "cuLaunchKernel"]);
+  assertEquals(last(prepareEarly({ cuLaunchKernelEx: null }, 13000)), [
+    "cuLaunchKernel",
+    "cuLaunchKernel",
+  ]);
+  assertEquals(last(prepareEarly({ cuLaunchKernelEx: () => 801 }, 13000)), [
+    "cuLaunchKernelEx",
+    "cuLaunchKernel",
+    "cuLaunchKernel",
+  ]);
 });
 
 Deno.test("CudaDriver.prepareLaunch() requests large shared memory", () => {

@@ -38,6 +38,7 @@ Deno.test("transpose() derives sizes, strides and grid, and allocates the result
     block: [128, 1, 1],
     sharedBytes: 8192,
     parameterBytes: 32,
+    startsEarly: true,
     parameterNames: ["X", "Y", "M", "N", "ldx", "ldy"],
   });
   assertEquals([16, 20, 24, 28].map((offset) => launch?.args.getInt32(offset, true)), [

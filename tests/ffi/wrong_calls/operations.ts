@@ -307,6 +307,7 @@ export function operationsOf(
         sharedBytes: a(0, isInteger(0)),
         parameterBytes: a(36, isInteger(36)),
         parameterNames: a(undefined, or(isOneOf(undefined), Array.isArray)),
+        startsEarly: a(undefined, isOneOf(undefined, true, false)),
       },
     },
     nullary("KernelFunction.info", fn),

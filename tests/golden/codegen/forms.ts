@@ -188,6 +188,7 @@ const TRANSPOSE = {
     "sm_90.cubin": "Y3ViaW4gc21fOTA=",
     "sm_90.ptx": "LnRhcmdldCBzbV85MAo=",
   },
+  startingEarly: ["sm_90"],
 } satisfies KernelRows<TransposeName>;
 
 /** Transposes a matrix: Y[j, i] = X[i, j]. */

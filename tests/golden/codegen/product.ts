@@ -210,6 +210,7 @@ const PRODUCT_WITH_A_NAME_THAT_FILLS_LINES = {
     "sm_90a.cubin": "Y3ViaW4gc21fOTBh",
     "sm_90a.ptx": "",
   },
+  startingEarly: ["sm_90a"],
 } satisfies KernelRows<ProductWithANameThatFillsLinesName>;
 
 /** The kernel `product_with_a_name_that_fills_lines`. */

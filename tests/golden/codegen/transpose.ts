@@ -153,6 +153,7 @@ const TRANSPOSE = {
     "sm_90.ptx": () => new URL("./transpose/transpose.sm_90.ptx", import.meta.url),
   },
   imageBytes: [11, 14, 11, 14],
+  startingEarly: ["sm_90"],
 } satisfies KernelRows<TransposeName>;
 
 /** Transposes a matrix: Y[j, i] = X[i, j]. */

@@ -154,6 +154,7 @@ const TRANSPOSE = {
     "sm_90.cubin": "Y3ViaW4gc21fOTA=",
     "sm_90.ptx": "LnRhcmdldCBzbV85MAo=",
   },
+  startingEarly: ["sm_90"],
   tuning: {
     key: ["M", "N"],
     choices: [

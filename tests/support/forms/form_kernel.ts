@@ -67,6 +67,7 @@ export const ROWS_FORM: EntryForm = {
   sharedBytes: must(HOPPER_PRODUCT.sharedBytes, "size of shared memory"),
   when: [{ condition: { op: ">=", args: [param("K"), constant(1)] }, text: "K >= 1" }],
   maps: [mapOf("A", "M", "K", "lda"), mapOf("B", "K", "N", "ldb"), mapOf("C", "M", "N", "ldc")],
+  startsLate: true,
 };
 
 /** Where a driver has the form's parameters: three addresses, six numbers, three maps. */

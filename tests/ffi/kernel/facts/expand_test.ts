@@ -36,12 +36,20 @@ const ROWS: KernelRows<Name> = {
     [["half"], ["_a16", 64, 0, [32], "a16", {
       align: { X: 16 },
       targets: [[["sm_90", "sm_90a"], 96, 512, [
-        ["_map", 32, 1, [{ M: 4 }], ["X", ["M"], [1], [64], 128], ["Y", [3], [1], [8], 0, "int8"]],
+        ["_map", 32, 1, [{ M: 4 }], "late", "all", ["X", ["M"], [1], [64], 128], [
+          "Y",
+          [3],
+          [1],
+          [8],
+          0,
+          "int8",
+        ]],
       ]]],
     }], ["", 128, 0, [64]]],
   ],
   images: { "sm_90a.cubin": "AAAA", "sm_80.ptx": ["", 7], "sm_75.ptx": ["", 5, 7, 12] },
   imageBytes: [3, 0, 0],
+  startingEarly: ["sm_90a"],
   tuning: {
     key: ["M"],
     choices: [{
@@ -95,6 +103,7 @@ Deno.test("expandKernel() gives each variant and instance what its rows say", ()
   assertEquals(special?.align, { X: 16 });
   const form = special?.targets?.["sm_90a"]?.forms?.[0];
   assertEquals(form?.symbol, "scale_half_a16_map");
+  assertEquals([form?.startsLate, form?.persistent], [true, "all"]);
   assertEquals(form?.maps.map(({ element }) => element), ["float16", "int8"]);
   assertEquals(special?.targets?.["sm_90"]?.threads, 96);
   assertEquals(other?.contract?.tensors, facts.contract.tensors, "the kernel's");
@@ -105,7 +114,7 @@ Deno.test("expandKernel() gives each variant and instance what its rows say", ()
     12,
   ]);
   assertEquals(facts.images, [
-    { target: "sm_90a", kind: "cubin", bytes: 3, base64: "AAAA" },
+    { target: "sm_90a", kind: "cubin", bytes: 3, startsEarly: true, base64: "AAAA" },
     { target: "sm_80", kind: "ptx", bytes: 0, uncompressedBytes: 7, base64: "" },
     {
       target: "sm_75",
