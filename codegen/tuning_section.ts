@@ -27,10 +27,33 @@ export function tuningSection(
   taken: ReadonlySet<string>,
 ): TuningSection | undefined {
   const { kernel, exportName, constantName, typeName, fileNames } = plan;
-  const choices = choicesOf(kernel);
-  if (choices.length === 0) return undefined;
-  const costs = choices.filter((set) => set.length > 1).flat()
-    .flatMap((instance) => costDoc(instance, kernel.key, printer) ?? []);
+  const all = choicesOf(kernel);
+  if (all.length === 0) return undefined;
+  const costOf = (instances: readonly InstanceInfo[], one: InstanceInfo): Doc | undefined =>
+    instances.length > 1 ? costDoc(one, kernel.key, printer) : undefined;
+  const configsWith = (instances: readonly InstanceInfo[], refer: (cost: Doc) => Doc): Doc =>
+    configsDoc(plan, instances, (instance) => {
+      const { availableOn } = instance;
+      const cost = costOf(instances, instance);
+      const model = cost === undefined ? undefined : refer(cost);
+      if (availableOn === undefined) return model === undefined ? [] : [model];
+      return [model ?? "null", array(availableOn.map(quote))];
+    });
+  // Variants with the same configurations and timings have one row.
+  const choices = [
+    ...groupBy(
+      all.map((instances): Choice => {
+        const first = must(instances[0], "instance of a choice");
+        const specialization = specializationOf(first);
+        const timings = measuredDoc(plan, instances, measured);
+        return { instances, variant: first.variant.name, specialization, timings };
+      }),
+      ({ instances, specialization, timings }) =>
+        JSON.stringify([specialization, configsWith(instances, (cost) => cost), timings]),
+    ).values(),
+  ];
+  const sets = choices.map(([first]) => must(first, "a choice").instances);
+  const costs = sets.flatMap((set) => set.flatMap((instance) => costOf(set, instance) ?? []));
   const shared = shareValues(costs.map((value) => ({ value })), {
     constant: `${constantName}_COST`,
     function: `${exportName}Cost`,
@@ -38,15 +61,8 @@ export function tuningSection(
     reserved: fileNames,
     taken,
   }, costs);
-  const configsOf = (instances: readonly InstanceInfo[]): Doc =>
-    configsDoc(plan, instances, (instance) => {
-      const cost = instances.length > 1 ? costDoc(instance, kernel.key, printer) : undefined;
-      const { availableOn } = instance;
-      const model = cost === undefined ? undefined : shared.refer(cost);
-      if (availableOn === undefined) return model === undefined ? [] : [model];
-      return [model ?? "null", array(availableOn.map(quote))];
-    });
-  const configLists = choices.map((instances) => ({ value: configsOf(instances) }));
+  const configsOf = (set: readonly InstanceInfo[]): Doc => configsWith(set, shared.refer);
+  const configLists = sets.map((set) => ({ value: configsOf(set) }));
   const configs = shareValues(configLists, {
     constant: `${constantName}_CONFIGS`,
     type: `readonly ConfigurationRow<${typeName}Name>[]`,
@@ -55,13 +71,24 @@ export function tuningSection(
   }, onlyOnce(configLists));
   const value = object({
     key: array(kernel.key.map(quote)),
-    choices: array(
-      choices.map((instances) =>
-        choiceDoc(plan, instances, measured, configs.refer(configsOf(instances)))
-      ),
-    ),
+    choices: array(choices.map((alike) => {
+      const { instances, specialization, timings } = must(alike[0], "a choice");
+      return object({
+        of: array([...alike.map(({ variant }) => variant), specialization].map(quote)),
+        configs: configs.refer(configsOf(instances)),
+        measured: timings,
+      });
+    })),
   });
   return { value, costs: shared.declarations, configs: configs.declarations };
+}
+
+/** Instances that differ in their configuration alone, in order, and what was measured of them. */
+interface Choice {
+  readonly instances: readonly InstanceInfo[];
+  readonly variant: string;
+  readonly specialization: string;
+  readonly timings: Doc | undefined;
 }
 
 /** Whether a wrapper of this kernel has to choose between configurations. */
@@ -85,12 +112,12 @@ function choicesOf({ instances }: KernelOutline): readonly (readonly InstanceInf
     .map((set) => set.toSorted((a, b) => rankOf(a) - rankOf(b)));
 }
 
-function choiceDoc(
+/** The timings of a choice, by GPU; undefined where there are none. */
+function measuredDoc(
   plan: KernelPlan,
   instances: readonly InstanceInfo[],
   measured: readonly Measured[],
-  configs: Doc,
-): Doc {
+): Doc | undefined {
   const { name, key } = plan.kernel;
   const first = must(instances[0], "instance of a choice");
   const labels = instances.map(({ configuration }) => configuration?.label ?? "");
@@ -98,24 +125,21 @@ function choiceDoc(
     one.kernel === name && one.variant === first.variant.name &&
     one.specialization === first.configuration?.specialization
   );
-  return object({
-    of: array([quote(first.variant.name), quote(specializationOf(first))]),
-    configs,
-    measured: own.length === 0 ? undefined : object(
-      Object.fromEntries(own.map(({ gpu, arch, points }) => {
-        const rows = points.flatMap(({ at, timings }): string[] => {
-          const times = labels.map((label) =>
-            timings.find(({ config }) => config === label)?.microseconds ?? null
-          );
-          const values = key.map((name) => at[name]);
-          // Measured before the kernel's key was another one, or of configurations that are not shipped.
-          if (times.every((time) => time === null) || values.includes(undefined)) return [];
-          return [flat(array([array(values.map(String)), array(times.map(String))]))];
-        });
-        return [gpu, { kind: "packed", items: [quote(arch), ...rows] }];
-      })),
-    ),
-  });
+  if (own.length === 0) return undefined;
+  return object(
+    Object.fromEntries(own.map(({ gpu, arch, points }) => {
+      const rows = points.flatMap(({ at, timings }): string[] => {
+        const times = labels.map((label) =>
+          timings.find(({ config }) => config === label)?.microseconds ?? null
+        );
+        const values = key.map((name) => at[name]);
+        // Measured before the kernel's key was another one, or of configurations that are not shipped.
+        if (times.every((time) => time === null) || values.includes(undefined)) return [];
+        return [flat(array([array(values.map(String)), array(times.map(String))]))];
+      });
+      return [gpu, { kind: "packed", items: [quote(arch), ...rows] }];
+    })),
+  );
 }
 
 /** The configurations of a choice: names of entries say what follows that of the specialisation. */

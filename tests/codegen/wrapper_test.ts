@@ -287,6 +287,20 @@ async function deno(...args: string[]): Promise<string> {
   return success ? "" : new TextDecoder().decode(stdout) + new TextDecoder().decode(stderr);
 }
 
+Deno.test("generateWrapper() has one row of choices for variants with the same configurations and timings", async () => {
+  const choices = async (measured: readonly Measured[]): Promise<readonly string[]> => {
+    const input = { ...wrapperInput([tunedTranspose()], true), measured, runtime: RUNTIME };
+    return typescriptOf(await generateWrapper(input)).match(/(?<=of: )\[.*?\]/g) ?? [];
+  };
+  const both = '["float32", "float16", "s1"]';
+  const timed = ["float32", "float16"].flatMap((variant) =>
+    MEASURED.map((one) => ({ ...one, variant }))
+  );
+  assertEquals(await choices([]), [both]);
+  assertEquals(await choices(timed), [both]);
+  assertEquals(await choices(MEASURED), ['["float32", "s1"]', '["float16", "s1"]']);
+});
+
 Deno.test("generateWrapper() writes the same bytes for the same input", async () => {
   const input = wrapperInput([transposeKernel()]);
   assertEquals(await generateWrapper(input), await generateWrapper(input));

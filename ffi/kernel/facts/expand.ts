@@ -93,7 +93,9 @@ export function expandKernel<Name extends string>(rows: KernelRows<Name>): Kerne
     ...tuning === undefined ? {} : {
       tuning: {
         key: tuning.key,
-        choices: tuning.choices.map((row) => expandChoice(stem(row.of[0]), row)),
+        choices: tuning.choices.flatMap((row) =>
+          row.of.slice(0, -1).map((variant) => expandChoice(stem(variant), row))
+        ),
       } satisfies TuningFacts<Name>,
     },
   };
@@ -338,8 +340,9 @@ function isSource(row: ImageRow): row is ImageSource {
 
 function expandChoice<Name extends string>(
   stem: string,
-  { of: [, specialization], configs, measured = {} }: ChoiceRow<Name>,
+  { of, configs, measured = {} }: ChoiceRow<Name>,
 ): ChoiceFacts<Name> {
+  const specialization = must(of.at(-1), "specialisation of a choice");
   const symbols = specialization === GENERAL ? stem : `${stem}_${specialization}`;
   return {
     specialization,

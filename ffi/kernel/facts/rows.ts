@@ -177,8 +177,8 @@ export type MeasuredRow = readonly [
 
 /** Instances of a variant that differ in their configuration alone. */
 export interface ChoiceRow<Name extends string = string> {
-  /** Whose instances they are. */
-  readonly of: readonly [variant: string, specialization: string];
+  /** Whose instances they are: of each variant. */
+  readonly of: readonly [variant: string, ...others: string[], specialization: string];
   /** A target's default is the first that it has. */
   readonly configs: readonly ConfigurationRow<Name>[];
   /** By the GPU's product name. */

@@ -79,7 +79,7 @@ export interface ConstantsKernel {
 }
 
 const CONSTANTS_ = {
-  made: { by: "0.0.0", abi: 2 },
+  made: { by: "0.0.0", abi: 3 },
   name: "constants",
   params: { Y: ["out", "int32"], N: "int32" },
   contract: { grid: [["N", ({ N }) => N]] },
@@ -158,7 +158,7 @@ export interface DefineConstantsKernel {
 }
 
 const DEFINE_CONSTANTS = {
-  made: { by: "0.0.0", abi: 2 },
+  made: { by: "0.0.0", abi: 3 },
   name: "define_constants",
   params: { Y: ["out", "int32"], N: "int32" },
   contract: { grid: [["N", ({ N }) => N]] },
@@ -236,7 +236,7 @@ export interface TablesWithANameThatFillsLinesKernel {
 }
 
 const TABLES_WITH_A_NAME_THAT_FILLS_LINES = {
-  made: { by: "0.0.0", abi: 2 },
+  made: { by: "0.0.0", abi: 3 },
   name: "tables_with_a_name_that_fills_lines",
   params: { Y: ["out", "int32"], N: "int32" },
   contract: { grid: [["N", ({ N }) => N]] },
@@ -297,7 +297,7 @@ export interface WithoutKernel {
 }
 
 const WITHOUT = {
-  made: { by: "0.0.0", abi: 2 },
+  made: { by: "0.0.0", abi: 3 },
   name: "without",
   params: { Y: ["out", "int32"], N: "int32" },
   contract: { grid: [["N", ({ N }) => N]] },

@@ -126,7 +126,7 @@ const TRANSPOSE_FORMS_2: readonly FormRow<TransposeName>[] = [
 ];
 
 const TRANSPOSE = {
-  made: { by: "0.0.0", abi: 2 },
+  made: { by: "0.0.0", abi: 3 },
   name: "transpose",
   params: {
     X: ["in", "float32"],

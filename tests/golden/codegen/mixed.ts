@@ -92,7 +92,7 @@ export interface ScaledAddKernel {
 }
 
 const SCALED_ADD = {
-  made: { by: "0.0.0", abi: 2 },
+  made: { by: "0.0.0", abi: 3 },
   name: "scaled_add",
   params: {
     X: ["in", "float32"],
@@ -193,7 +193,7 @@ export interface SplitKernel {
 }
 
 const SPLIT = {
-  made: { by: "0.0.0", abi: 2 },
+  made: { by: "0.0.0", abi: 3 },
   name: "split",
   params: {
     in: ["in", "float32"],
@@ -256,7 +256,7 @@ export interface DeleteKernel {
 }
 
 const DELETE = {
-  made: { by: "0.0.0", abi: 2 },
+  made: { by: "0.0.0", abi: 3 },
   name: "delete",
   params: { p: ["inout", "int32"], n: "int32" },
   contract: { grid: null },

@@ -52,7 +52,7 @@ export interface DoesNothingKernel {
 }
 
 const DOES_NOTHING = {
-  made: { by: "0.0.0", abi: 2 },
+  made: { by: "0.0.0", abi: 3 },
   name: "does_nothing",
   params: {},
   contract: { grid: null },

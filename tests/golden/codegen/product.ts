@@ -134,7 +134,7 @@ const productWithANameThatFillsLinesContract = (
 });
 
 const PRODUCT_WITH_A_NAME_THAT_FILLS_LINES = {
-  made: { by: "0.0.0", abi: 2 },
+  made: { by: "0.0.0", abi: 3 },
   name: "product_with_a_name_that_fills_lines",
   params: {
     A: ["in", "D"],

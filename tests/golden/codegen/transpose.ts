@@ -87,7 +87,7 @@ export interface TransposeKernel {
 }
 
 const TRANSPOSE = {
-  made: { by: "0.0.0", abi: 2 },
+  made: { by: "0.0.0", abi: 3 },
   name: "transpose",
   params: {
     X: ["in", "D"],

@@ -98,7 +98,7 @@ const TRANSPOSE_CONFIGS: readonly ConfigurationRow<TransposeName>[] = [
 ];
 
 const TRANSPOSE = {
-  made: { by: "0.0.0", abi: 2 },
+  made: { by: "0.0.0", abi: 3 },
   name: "transpose",
   params: {
     X: ["in", "D"],

@@ -1,3 +1,4 @@
+import { must } from "../../../../compiler/support/bug.ts";
 import { WRAPPER_ABI } from "../../../../compiler/support/abi.ts";
 import { WrapperError } from "../../../../ffi/errors.ts";
 import { defineKernel, wrapKernel } from "../../../../ffi/kernel/define.ts";
@@ -146,6 +147,19 @@ Deno.test("expandKernel() gives a variant the rows of its groups, one group afte
   assertEquals(
     expandKernel(rows as KernelRows<Name>).instances.map(({ symbol }) => symbol),
     ["scale_half_a16", "scale_half", "scale_half_s1", "scale_float", "other", "scale_float_s1"],
+  );
+});
+
+Deno.test("expandKernel() gives each variant of a row of choices its own", () => {
+  const [row] = must(ROWS.tuning, "choices").choices;
+  const choices = [{ ...must(row, "choice"), of: ["half", "float", "a16"] as const }];
+  const facts = expandKernel({ ...ROWS, tuning: { key: ["M"], choices } });
+  assertEquals(
+    facts.tuning?.choices.map(({ instances: [first], specialization }) => [
+      first?.symbol,
+      specialization,
+    ]),
+    [["scale_half_a16", "a16"], ["scale_float_a16", "a16"]],
   );
 });
 
