@@ -70,6 +70,12 @@ export function vectorAlong(
  */
 export const WORD_BYTES = 4;
 
+/**
+ * Elements that a thread loads at once of rows that are accessed by words: one word of bytes, two of halves. By pairs of
+ * words, an H200 transposed halves 3 to 6 % faster than by words, and bytes 4 % slower (tests/gpu/RESULTS.md).
+ */
+export const LOADED_AT_ONCE = 4;
+
 /** The loads whose tiles, maybe permuted, are operands of dots. */
 function operandLoads(func: Func): ReadonlySet<Op> {
   const loads = new Set<Op>();
@@ -97,8 +103,13 @@ function anchorOf(
     if ((contiguity[d] ?? 1) > (axis === undefined ? 1 : contiguity[axis] ?? 1)) axis = d;
   }
   if (axis === undefined) return { op, shape, axis, vector: 1 };
+  const bytes = pointeeBytes(pointer);
   const isByWord = (op.name === "load" || op.name === "store") && op.attrs.words === axis;
-  const least = Math.max(1, (isByWord ? WORD_BYTES : leastBytes) / pointeeBytes(pointer));
+  const least = !isByWord
+    ? Math.max(1, leastBytes / bytes)
+    : op.name === "load"
+    ? LOADED_AT_ONCE
+    : WORD_BYTES / bytes;
   return { op, shape, axis, vector: Math.max(least, vectorAlong(op, axis, axisInfo)) };
 }
 

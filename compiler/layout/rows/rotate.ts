@@ -61,14 +61,20 @@ export function holdsWords(layout: LinearLayout, axis: number, elementBytes: num
 }
 
 /** The register bits that count the elements of a word along an axis; -1 where there is none. */
-export function wordRegisters(
+export const wordRegisters = (
   layout: LinearLayout,
   axis: number,
   elementBytes: number,
+): readonly number[] => runRegisters(layout, axis, WORD_BYTES / elementBytes);
+
+/** The same of so many elements. */
+export function runRegisters(
+  layout: LinearLayout,
+  axis: number,
+  elements: number,
 ): readonly number[] {
   const shift = axisShifts(layout.shape)[axis] ?? 0;
-  const count = Math.log2(WORD_BYTES / elementBytes);
-  return times(count, (bit) => layout.register.indexOf(1 << (shift + bit)));
+  return times(Math.log2(elements), (bit) => layout.register.indexOf(1 << (shift + bit)));
 }
 
 /** Bytes of shared memory between the starts of rows: the banks of neighbouring rows differ by one. */

@@ -17,7 +17,7 @@ export interface RowIndex {
 }
 
 /** Elements of a row are there for as long as their index is less than a scalar. */
-interface RowEnd {
+export interface RowEnd {
   readonly index: RowIndex;
   readonly bound: Value;
   /** The part of the mask that says so. */
@@ -123,7 +123,28 @@ export function pointerIndex(
   axis: number,
   axisInfo: AxisFacts,
 ): Value | undefined {
-  let found: Value | undefined;
+  const added = addedAlong(pointers, axis, axisInfo);
+  return added && alongAxis(added.count, added.axis);
+}
+
+/** The scalar by which a multiple of an index is what a tile of pointers adds along an axis; undefined if it adds else. */
+export function pointerStride(
+  pointers: Value,
+  axis: number,
+  index: Value,
+  axisInfo: AxisFacts,
+): Value | undefined {
+  const added = addedAlong(pointers, axis, axisInfo);
+  return added && factorOf(added.count, added.axis, index);
+}
+
+/** What a tile of pointers adds that differs along an axis, and which axis that is there; undefined if it adds several. */
+function addedAlong(
+  pointers: Value,
+  axis: number,
+  axisInfo: AxisFacts,
+): { readonly count: Value; readonly axis: number } | undefined {
+  let found: { readonly count: Value; readonly axis: number } | undefined;
   let [pointer, at] = [pointers, axis];
   while (!isConstant(pointer, at, axisInfo)) {
     const { def } = pointer;
@@ -131,8 +152,7 @@ export function pointerIndex(
       const { count } = operandsOf(def);
       if (!isConstant(count, at, axisInfo)) {
         if (found !== undefined) return undefined;
-        found = alongAxis(count, at);
-        if (found === undefined) return undefined;
+        found = { count, axis: at };
       }
       ({ pointer } = operandsOf(def));
     } else if (def?.name === "broadcast") pointer = operandsOf(def).value;
@@ -142,4 +162,21 @@ export function pointerIndex(
     } else return undefined;
   }
   return found;
+}
+
+/** The scalar that an index along an axis is multiplied by in a tile. */
+function factorOf(tile: Value, axis: number, index: Value): Value | undefined {
+  let [value, at] = [tile, axis];
+  while (value.def?.name === "broadcast" || value.def?.name === "expand_dims") {
+    const { def } = value;
+    if (def.name === "expand_dims") {
+      if (def.attrs.axis === at) return undefined;
+      if (def.attrs.axis < at) at--;
+    }
+    ({ value } = operandsOf(def));
+  }
+  if (value.def?.name !== "mul") return undefined;
+  const { left, right } = operandsOf(value.def);
+  if (alongAxis(left, at) === index) return scalarOf(right);
+  return alongAxis(right, at) === index ? scalarOf(left) : undefined;
 }

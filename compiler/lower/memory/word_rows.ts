@@ -6,9 +6,9 @@ import type { Operand, Register } from "../../ptx/func.ts";
 import type { OpOf, Value } from "../../ir/func.ts";
 import { madeBy, operandsOf, resultOf } from "../../ir/op.ts";
 import { pointeeBytes } from "../../ir/types.ts";
-import { WORD_BYTES } from "../../layout/anchors.ts";
+import { LOADED_AT_ONCE, WORD_BYTES } from "../../layout/anchors.ts";
 import { type AccessGroup, groupRegisters } from "../../layout/access_groups.ts";
-import { holdsWords, wordRegisters } from "../../layout/rows/rotate.ts";
+import { runRegisters } from "../../layout/rows/rotate.ts";
 import { layoutOf } from "../../layout/tiles.ts";
 import { freeMask } from "../../linear/linear.ts";
 import { must } from "../../support/bug.ts";
@@ -24,6 +24,7 @@ import {
   permuteBytes,
   type Ref,
   unpackAccess,
+  vectorOf,
   whole,
 } from "../element.ts";
 import { type Emitter, int } from "../emitter.ts";
@@ -43,25 +44,27 @@ import { lowered, setElements } from "../values.ts";
 import { times } from "../../support/times.ts";
 
 /**
- * Words whose loads a thread begins before it shifts the first ones. They take two registers each, of which two blocks of
- * 512 threads leave 64. On an H200 8 were slower by 6 %, 16 and 24 by 1 %.
+ * Registers of words whose loads a thread begins before it shifts the first ones: twelve words of bytes, six pairs of halves.
+ * Two blocks of 512 threads leave 64. On an H200 8 words of bytes were slower by 6 %, 16 and 24 by 1 %; 12 to 32 registers
+ * of halves made no difference.
  */
-const WORDS_UNDER_WAY = 12;
-/** The same of words that are loaded byte by byte, into a register each. */
-const BYTEWISE_UNDER_WAY = 8;
+const REGISTERS_UNDER_WAY = 24;
+/** The same of elements that are loaded one by one, into a register each. */
+const ELEMENTS_UNDER_WAY = 32;
 
 /** Shifts whose amounts are kept in one register. */
 const PACKED = 4;
 
-/** A thread's registers, word by word; undefined if it does not hold whole words. */
+/** A thread's registers, access by access; undefined if it does not hold whole ones. */
 function wordGroups(op: OpOf<"load" | "store">): readonly AccessGroup[] | undefined {
   const { pointer } = operandsOf(op);
   const { layout } = pointer.type;
   const { words } = op.attrs;
   const bytes = pointeeBytes(pointer);
-  return layout === undefined || words === undefined || !holdsWords(layout, words, bytes)
-    ? undefined
-    : groupRegisters(layout, wordRegisters(layout, words, bytes));
+  if (layout === undefined || words === undefined) return undefined;
+  const elements = op.name === "load" ? LOADED_AT_ONCE : WORD_BYTES / bytes;
+  const bits = runRegisters(layout, words, elements);
+  return bits.some((bit) => bit < 0) ? undefined : groupRegisters(layout, bits);
 }
 
 /** The threads that access an element, by a mask; undefined: all. */
@@ -83,38 +86,43 @@ export function lowerWordLoad(cx: LowerContext, op: OpOf<"load">, axisInfo: Axis
   if (groups === undefined || inside === undefined) return false;
   const e = cx.emitter;
   const element = elementOf(pointer);
-  const words = groups.map(() => e.register("b32"));
-  const registers = cx.loaded.registers + words.length + 2 * WORDS_UNDER_WAY;
-  /** Makes each word when the loads of some later ones are under way. */
+  const count = LOADED_AT_ONCE * pointeeBytes(pointer) / WORD_BYTES;
+  const runs = groups.map(() => times(count, () => e.register("b32")));
+  const registers = cx.loaded.registers + count * runs.length + REGISTERS_UNDER_WAY;
+  /** Makes each run when the loads of some later ones are under way. */
   const inParts = (
     most: number,
-    begin: (word: Register, group: AccessGroup) => () => void,
+    begin: (run: readonly Register[], group: AccessGroup) => () => void,
   ): void => {
     const underWay: (() => void)[] = [];
-    for (const [word, group] of zip(words, groups)) {
-      underWay.push(begin(word, group));
+    for (const [run, group] of zip(runs, groups)) {
+      underWay.push(begin(run, group));
       if (underWay.length === most) underWay.shift()?.();
     }
     for (const finish of underWay) finish();
   };
   const byWords = e.nested("branch", () => {
-    const amounts = shiftAmounts(e);
+    const amounts = shiftAmounts(e, LOADED_AT_ONCE * pointeeBytes(pointer));
     inParts(
-      WORDS_UNDER_WAY,
-      (word, [register]) => shiftedWord(cx, op, register, word, amounts, axisInfo),
+      REGISTERS_UNDER_WAY / (2 * count),
+      (run, [register]) => shiftedRun(cx, op, register, run, amounts, axisInfo),
     );
   });
   const byElements = e.nested("branch", () => {
-    inParts(BYTEWISE_UNDER_WAY, (word, group) => {
+    inParts(ELEMENTS_UNDER_WAY / LOADED_AT_ONCE, (run, group) => {
       const refs = group.flatMap((one) => loadAccess(cx, op, [one], axisInfo));
-      return () => e.emit("mov.b32", [word, must(packAccess(e, refs, element)[0], "a word")]);
+      return () => {
+        for (const [word, packed] of zip(run, packAccess(e, refs, element))) {
+          e.emit("mov.b32", [word, packed]);
+        }
+      };
     });
   });
   cx.loaded.registers = registers;
   emitBranches(cx, conditionOf(cx, inside), byWords, byElements);
   const refs: Ref[] = [];
-  for (const [word, group] of zip(words, groups)) {
-    for (const [ref, register] of zip(unpackAccess(e, [word], element, group.length), group)) {
+  for (const [run, group] of zip(runs, groups)) {
+    for (const [ref, register] of zip(unpackAccess(e, run, element, group.length), group)) {
       refs[register] = ref;
     }
   }
@@ -123,10 +131,10 @@ export function lowerWordLoad(cx: LowerContext, op: OpOf<"load">, axisInfo: Axis
 }
 
 /**
- * Keeps by how many bits words will be shifted: a byte each of a register, so that this takes no register for each. Given
- * the address of a word, what it returns makes the number of bits.
+ * Keeps by how many bits runs of so many bytes will be shifted: a byte each of a register, so that this takes no register
+ * for each. Given the address of a run, what it returns makes the number of bits.
  */
-function shiftAmounts(e: Emitter): (address: Operand) => () => Operand {
+function shiftAmounts(e: Emitter, size: number): (address: Operand) => () => Operand {
   let last: { held: Operand; count: number } | undefined;
   return (address) => {
     const pack = last === undefined || last.count === PACKED ? { held: address, count: 0 } : last;
@@ -138,7 +146,7 @@ function shiftAmounts(e: Emitter): (address: Operand) => () => Operand {
       pack.held = permuteBytes(e, pack.held, address, digits);
     }
     return () => {
-      const bytes = e.pure("and.b32", "b32", [pack.held, int(0x03030303)]);
+      const bytes = e.pure("and.b32", "b32", [pack.held, int(0x01010101 * (size - 1))]);
       return at === 0
         ? e.pure("shl.b32", "b32", [bytes, int(3)])
         : e.pure("shr.u32", "b32", [bytes, int(8 * at - 3)]);
@@ -147,35 +155,54 @@ function shiftAmounts(e: Emitter): (address: Operand) => () => Operand {
 }
 
 /**
- * Loads the two aligned words that the elements of a word lie in; shifts them into one when it is called. Where they lie
- * in one, the other is loaded for nothing: it is there (`inside`). What is not loaded is zero before, so that no condition
- * has to be kept until the shift: predicates are few.
+ * Loads the two aligned runs of words that elements side by side lie in; shifts them into one when it is called. Where they lie in
+ * one, the other is loaded for nothing: it is there (`inside`). What is not loaded is zero before, so that no condition has
+ * to be kept until the shift: predicates are few.
  */
-function shiftedWord(
+function shiftedRun(
   cx: LowerContext,
   op: OpOf<"load">,
   register: number,
-  word: Register,
+  run: readonly Register[],
   amountOf: (address: Operand) => () => Operand,
   axisInfo: AxisFacts,
 ): () => void {
   const e = cx.emitter;
   const { pointer, rows } = operandsOf(op);
+  const size = run.length * WORD_BYTES;
   const { base, constant } = e.sumOf(pointerAt(cx, pointer, register));
-  // What is a multiple of words is added last, so that accesses share what comes before.
-  const rest = BigInt.asUintN(2, constant);
+  // What is a multiple of runs is added last, so that accesses share what comes before.
+  const rest = BigInt.asUintN(Math.log2(size), constant);
   const start = e.inRegister(e.add("b64", base, int(rest)), "b64");
-  const bits = amountOf(e.pure("cvt.u32.u64", "b32", [start]));
-  const aligned = e.pure("and.b64", "b64", [start, int(-WORD_BYTES)]);
+  const bitsOf = amountOf(e.pure("cvt.u32.u64", "b32", [start]));
+  const aligned = e.pure("and.b64", "b64", [start, int(-size)]);
   const guard = guardOf(threadsOf(cx, rows, register));
-  const spelling = loadSpelling(cx, op, accessShape(WORD_BYTES, 1), WORD_BYTES, axisInfo);
-  const words = [0, WORD_BYTES].map((bytes) => {
-    const loaded = e.register("b32");
-    if (guard !== undefined) e.emit("mov.b32", [loaded, int(0)]);
-    e.emit(spelling, [loaded, e.address(aligned, constant - rest + BigInt(bytes))], guard);
+  const spelling = loadSpelling(cx, op, accessShape(WORD_BYTES, run.length), size, axisInfo);
+  const words = [0, size].flatMap((bytes) => {
+    const loaded = run.map(() => e.register("b32"));
+    if (guard !== undefined) { for (const word of loaded) e.emit("mov.b32", [word, int(0)]); }
+    const address = e.address(aligned, constant - rest + BigInt(bytes));
+    e.emit(spelling, [vectorOf(loaded), address], guard);
     return loaded;
   });
-  return () => e.emit("shf.r.wrap.b32", [word, ...words, bits()]);
+  return () => {
+    const bits = bitsOf();
+    // Shifts are by less than a word: of two words, the elements begin in the first or the second one.
+    const from = run.length === 1 ? words : laterIf(e, words, bits);
+    for (const [i, word] of run.entries()) {
+      const [low, high] = [must(from[i], "word"), must(from[i + 1], "word")];
+      e.emit("shf.r.wrap.b32", [word, low, high, bits]);
+    }
+  };
+}
+
+/** Words from the first or the second one on, as a number of bits is less than a word's or not. */
+function laterIf(e: Emitter, words: readonly Register[], bits: Operand): readonly Operand[] {
+  const digit = e.pure("and.b32", "b32", [bits, int(8 * WORD_BYTES)]);
+  const isLater = e.pure("setp.ne.s32", "pred", [digit, int(0)]);
+  return words.slice(1).map((later, i) =>
+    e.pure("selp.b32", "b32", [later, must(words[i], "word"), isLater])
+  );
 }
 
 /** Does the operation by words; false if it has to be done element by element. */

@@ -1,4 +1,4 @@
-/** Transpositions of bytes by words (layout/rows/word_rows.ts), on the emulator, which finds reads outside of buffers. */
+/** Transpositions of bytes and halves by words (layout/rows/word_rows.ts), on the emulator, which finds reads outside of buffers. */
 import fc from "../../../support/property.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { emulate, int } from "../../../support/emulate.ts";
@@ -20,28 +20,41 @@ import { sampled, testsInTurn } from "../../../support/sampled.ts";
 const test = testsInTurn(2);
 
 const BYTES: Configuration = { type: "int8", tm: 256, tn: 128, numWarps: 4 };
+const HALVES: Configuration = { type: "half", tm: 128, tn: 128, numWarps: 4 };
 
 /** How often the text has an instruction. */
 const count = ({ kernel }: LoweredInstance, opcode: string): number =>
   printEntry(kernel).split(`${opcode} `).length - 1;
 
-Deno.test("lowerWordLoad() reads two words of global memory for a word, and lowerWordStore() stores one", () => {
-  const instance = generalTransposition(BYTES);
-  const words = BYTES.tm * BYTES.tn / instance.threads / 4;
-  const loads = ["ld.global.b32", "ld.global.L2::256B.b32"].map((one) => count(instance, one));
-  assertEquals(Math.max(...loads), 2 * words);
-  // Where rows do not end in the tile, and where they do.
-  assertEquals(count(instance, "st.global.b32"), 2 * words);
-  assertEquals(count(instance, "st.shared.b32"), words);
-});
-
-Deno.test("lowerWordLoad() and lowerWordStore() transpose bytes of any size, offset and stride", () => {
-  const anyConfiguration = fc.record({
-    type: fc.constant("int8"),
-    tm: fc.constantFrom(256, 512),
-    tn: fc.constantFrom(128, 256),
-    numWarps: fc.constantFrom(4, 8),
+for (const [c, vector, bytes] of [[BYTES, "b32", 1], [HALVES, "v2.b32", 2]] as const) {
+  Deno.test(`lowerWordLoad() reads two words of global memory for a word of ${c.type}, and lowerWordStore() stores one`, () => {
+    const instance = generalTransposition(c);
+    const words = c.tm * c.tn * bytes / instance.threads / 4;
+    const loads = ["", ".L2::256B"].map((hint) => count(instance, `ld.global${hint}.${vector}`));
+    // A vector has as many words as an element has bytes.
+    assertEquals(Math.max(...loads), 2 * words / bytes);
+    // Where rows do not end in the tile, and where they do.
+    assertEquals(count(instance, "st.global.b32"), 2 * words);
+    assertEquals(count(instance, "st.shared.b32"), words);
   });
+}
+
+Deno.test("lowerWordLoad() and lowerWordStore() transpose bytes and halves of any size, offset and stride", () => {
+  const numWarps = fc.constantFrom(4, 8);
+  const anyConfiguration = fc.oneof(
+    fc.record({
+      type: fc.constant("int8"),
+      tm: fc.constantFrom(256, 512),
+      tn: fc.constantFrom(128, 256),
+      numWarps,
+    }),
+    fc.record({
+      type: fc.constant("half"),
+      tm: fc.constantFrom(128, 256),
+      tn: fc.constant(128),
+      numWarps,
+    }),
+  );
   // Three tiles beside each other, so that the middle one is inside.
   const anyExtents = fc.record({
     rows: fc.integer({ min: 200, max: 530 }),
@@ -54,30 +67,41 @@ Deno.test("lowerWordLoad() and lowerWordStore() transpose bytes of any size, off
       anyExtents,
       (c, e) => runTransposition(generalTransposition(c), c, e),
     ),
-    { numRuns: 8 },
+    { numRuns: 12 },
   );
 });
 
-test("lowerWordStore() handles every distance of a row's start from a sector", () => {
-  const instance = generalTransposition(BYTES);
-  // Rows of Y lie 257 apart, so that 33 and more of them start at each of 32 distances.
-  runTransposition(instance, BYTES, {
-    rows: 256,
-    columns: 263,
-    gapX: 0,
-    gapY: 1,
-    startX: 1,
-    startY: 0,
+for (const c of [BYTES, HALVES]) {
+  test(`lowerWordStore() handles every distance of a row's start from a sector, of ${c.type}`, () => {
+    // Rows of Y lie an odd number of elements apart, so that they start at each distance.
+    runTransposition(generalTransposition(c), c, {
+      rows: c.tm,
+      columns: 263,
+      gapX: 0,
+      gapY: 1,
+      startX: 1,
+      startY: 0,
+    });
   });
-});
+  // The second tile of a row is whole, and not followed by a word; the last rows are those of a second program or the first.
+  for (const rows of [c.tm, c.tm + 1]) {
+    for (const columns of [256, 257, 259]) {
+      test(`lowerWordLoad() reads nothing behind ${rows}×${columns} of ${c.type}`, () => {
+        const places = { gapX: 0, gapY: 1, startX: 1, startY: 0 };
+        runTransposition(generalTransposition(c), c, { rows, columns, ...places });
+      });
+    }
+  }
+}
 
 for (const target of sampled(Object.keys(TARGETS) as TargetName[], 2)) {
   test(`lowerWordLoad() and lowerWordStore() transpose odd matrices on ${target}`, () => {
-    const c = { ...BYTES, target };
-    const instance = generalTransposition(c);
-    assert(count(instance, "st.global.b32") > 0);
-    const extents = { rows: 259, columns: 261, gapX: 1, gapY: 2, startX: 3, startY: 5 };
-    runTransposition(instance, c, extents);
+    for (const c of [{ ...BYTES, target }, { ...HALVES, target }]) {
+      const instance = generalTransposition(c);
+      assert(count(instance, "st.global.b32") > 0);
+      const extents = { rows: 259, columns: 261, gapX: 1, gapY: 2, startX: 3, startY: 5 };
+      runTransposition(instance, c, extents);
+    }
   });
 }
 
