@@ -17,9 +17,12 @@ export function sourcesFirst(
   sourcesOf: (value: Value) => readonly Value[] = inputsOf,
 ): readonly Value[] {
   if (isKnown(value)) return [];
+  const sources = sourcesOf(value);
+  // As it is mostly, for those who ask in the order of the program.
+  if (sources.every(isKnown)) return [value];
   const order: Value[] = [];
   const entered = new Set([value]);
-  const path = [{ value, sources: sourcesOf(value), next: 0 }];
+  const path = [{ value, sources, next: 0 }];
   for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
     const source = top.sources[top.next++];
     if (source === undefined) {

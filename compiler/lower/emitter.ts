@@ -96,6 +96,8 @@ export class Emitter {
   readonly #pairs = new PairTable();
   /** Numbers of operands that are no registers; `#operands` counts those of both. */
   readonly #integers = new Map<bigint, number>();
+  /** Of those that a number holds, which maps find sooner. */
+  readonly #small = new Map<number, number>();
   readonly #others = new Map<string, number>();
   #operands = 0;
   /** By the numbers of their spelling and operands: what pure instructions gave, and the scope that it was in. */
@@ -179,9 +181,11 @@ export class Emitter {
 
   #numberOf(operand: Operand): number {
     if (operand instanceof BodyRegister) return operand.index;
-    return operand.kind === "integer"
-      ? this.#numberIn(this.#integers, operand.value)
-      : this.#numberIn(this.#others, operandKey(operand));
+    if (operand.kind !== "integer") return this.#numberIn(this.#others, operandKey(operand));
+    const small = Number(operand.value);
+    return Number.isSafeInteger(small)
+      ? this.#numberIn(this.#small, small)
+      : this.#numberIn(this.#integers, operand.value);
   }
 
   #numberIn<Key>(numbers: Map<Key, number>, key: Key): number {

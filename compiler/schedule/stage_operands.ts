@@ -155,8 +155,9 @@ function pipelineLoops(
     const rewritten = pipelined?.rewrite(() =>
       reuseOf(state, region, op, out)
     ) ??
-      { before: [], ops: [op] };
+      { before: [], first: [], ops: [op] };
     beforePrograms.push(...rewritten.before);
+    out.unshift(...rewritten.first);
     out.push(...inner.flatMap(({ before }) => before), ...rewritten.ops);
   }
   region.ops = out;

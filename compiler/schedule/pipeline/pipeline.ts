@@ -69,13 +69,15 @@ export interface StagedLoop {
 export interface RewrittenLoop {
   /** Before the loop over programs, if there is one. */
   readonly before: readonly Op[];
+  /** What the program that the loop is in begins with. */
+  readonly first: readonly Op[];
   readonly ops: readonly Op[];
 }
 
 /** A loop that does one program. */
 const inProgram = (rewrite: (reuse: () => Reuse) => readonly Op[]): StagedLoop => ({
   isAcross: false,
-  rewrite: (reuse) => ({ before: [], ops: rewrite(reuse) }),
+  rewrite: (reuse) => ({ before: [], first: [], ops: rewrite(reuse) }),
 });
 
 /** Slots that hide the latency of memory; more only take space. */
@@ -185,7 +187,10 @@ function pipelineByTensorCopies(
       const plan = { func, loop, staged: dot.staged, slots, numWarps, ...partitions };
       const [full, empty] = [area.barriers(slots, loop.span), area.barriers(slots, loop.span)];
       const barriers = { full, empty, turn: area.barriers(PARTITIONS, loop.span) };
-      return { isAcross: true, rewrite: () => pipelinePartitions(plan, dot, barriers) };
+      return {
+        isAcross: true,
+        rewrite: () => ({ ...pipelinePartitions(plan, dot, barriers), first: [] }),
+      };
     });
   }
   const ring = programs && planPrograms(loop, staged, carried, programs);

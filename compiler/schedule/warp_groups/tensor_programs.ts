@@ -5,6 +5,7 @@
  *
  *     make the barriers ready; for s < slots - 1: copy at the cursor into slot s; move the cursor; barrier
  *     while (program) {
+ *       take what the cursor has computed of the program
  *       while (test) {
  *         wait for the barrier of this iteration's slot
  *         start the dot of the slot
@@ -19,7 +20,11 @@
  * when the cursor comes to it: no program may write what another one reads, and its own stores come after its loop.
  */
 import { loopOf } from "../../ir/flow.ts";
-import type { Op, OpOf, Value } from "../../ir/func.ts";
+import type { Op, OpOf, Region, Value } from "../../ir/func.ts";
+import { sourcesFirst } from "../../ir/order.ts";
+import { scalarType } from "../../ir/types.ts";
+import { replaceUses } from "../../ir/walk.ts";
+import { must } from "../../support/bug.ts";
 import { zip } from "../../support/zip.ts";
 import { copySlice, parametersNeeded, replacing } from "../backward_slice.ts";
 import { ScheduleBuilder } from "../builder.ts";
@@ -31,10 +36,12 @@ import { advanceRing, readyBarriers } from "./slot_ring.ts";
 import type { InBuffer } from "../staged_operand.ts";
 import { copyBoxes, setBoxes, startSlot, type TensorOperand } from "./tensor_loop.ts";
 
+const BOOL = scalarType("bool");
+
 /** What copies of a loop take from the program that the loop is in. */
 export interface ProgramRing {
   readonly programs: OpOf<"while">;
-  /** Values of the program that addresses and the test use. */
+  /** Values of the program that addresses and the test use, and those that take divisions. */
   readonly outer: readonly Value[];
 }
 
@@ -46,10 +53,24 @@ export function planPrograms(
   programs: OpOf<"while">,
 ): ProgramRing | undefined {
   const program = loopOf(programs).body;
-  const outer = outerValues(loop, carried, staged.flatMap(({ load }) => load.operands), program);
+  const copied = outerValues(loop, carried, staged.flatMap(({ load }) => load.operands), program);
+  const outer = [...new Set([...copied, ...quotientsOf(program)])];
   const entering = pick(loopOf(loop).initial, carried.entering);
   if (parametersNeeded(program, [...outer, ...entering], true) === undefined) return undefined;
   return isCountFixed(loop, program) ? { programs, outer } : undefined;
+}
+
+/** Scalars that are computed with divisions for the tiles of a program, such as where its tile is. */
+function quotientsOf(program: Region): readonly Value[] {
+  const inside = new Set(program.ops);
+  const isOutside = ({ def }: Value): boolean => def === undefined || !inside.has(def);
+  const isQuotient = (value: Value): boolean =>
+    !isOutside(value) && value.type.shape.length === 0 &&
+    sourcesFirst(value, isOutside).some(({ def }) => def?.name === "div" || def?.name === "rem");
+  const forTiles = program.ops.filter(({ results }) =>
+    results.some(({ type }) => type.shape.length > 0)
+  );
+  return forTiles.flatMap(({ operands }) => operands.filter(isQuotient));
 }
 
 /** Where the next copies come from: an iteration of a program, which is there if it `runs`. */
@@ -63,13 +84,19 @@ interface Cursor {
   readonly outer: readonly Value[];
 }
 
-/** The loop with what comes before and after it, and what comes before the loop over programs. */
+/** The loop with what comes before and after it, what each program begins with, and what comes before all of them. */
+interface RewrittenPrograms {
+  readonly ops: Op[];
+  readonly first: Op[];
+  readonly before: Op[];
+}
+
 export function pipelineAcrossPrograms(
   plan: Plan,
   group: GroupDot<InBuffer<TensorOperand>>,
   barriers: Value,
   ring: ProgramRing,
-): { readonly ops: Op[]; readonly before: Op[] } {
+): RewrittenPrograms {
   const { func, loop, slots } = plan;
   const { body } = loopOf(loop);
   const { programs } = ring;
@@ -104,7 +131,35 @@ export function pipelineAcrossPrograms(
 
   const behind = new ScheduleBuilder(func, [], loop.span);
   behind.effect("wait_dots", [], { pending: 0 });
-  return { ops: [loop, ...behind.out], before: before.out };
+  const first = takeFromCursor(plan, ring, around.inBody.cursor);
+  return { ops: [loop, ...behind.out], first, before: before.out };
+}
+
+/**
+ * Lets a program take what the cursor has computed of it, where that is not in a program to come already: to find a tile
+ * by its number takes some divisions, for which its first dot would wait.
+ */
+function takeFromCursor(
+  { func, loop }: Plan,
+  { programs, outer }: ProgramRing,
+  cursor: Cursor,
+): Op[] {
+  const { body } = loopOf(programs);
+  const known = new Map(zip(outer, cursor.outer));
+  const computed = outer.filter(({ def }) => def !== undefined && def.name !== "constant");
+  if (computed.length === 0 || parametersNeeded(body, computed, false) === undefined) return [];
+  const build = new ScheduleBuilder(func, [], loop.span);
+  const own = body.params.slice(0, cursor.program.length);
+  const isThere = zip(own, cursor.program)
+    .map(([a, b]) => build.value("eq", [a, b], BOOL))
+    .reduce((a, b) => build.both(a, b));
+  const values = build.choose(
+    isThere,
+    () => computed.map((value) => must(known.get(value), "value of the cursor")),
+    (inside) => computed.map(copySlice(func, body, new Map(), inside.out)),
+  );
+  replaceUses(func, new Map(zip(computed, values)));
+  return build.out;
 }
 
 /** The first iteration of a program. */
