@@ -316,6 +316,11 @@ export class Emitter {
     return rounded?.to === to ? rounded.from : undefined;
   }
 
+  /** Whether a pure instruction with these operands is moved out of a loop. */
+  isMovable(sources: readonly Operand[]): boolean {
+    return this.#depthFor(sources) < this.#scopes.length - 1;
+  }
+
   /** Index of the scope where an instruction with these operands belongs. */
   #depthFor(sources: readonly Operand[]): number {
     let needed = 0;

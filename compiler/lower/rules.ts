@@ -16,6 +16,7 @@ import {
 } from "./arithmetic.ts";
 import type { LowerContext } from "./context.ts";
 import { atRegister } from "./addresses.ts";
+import { dividesInFloat, lowerQuotients } from "./divide.ts";
 import { emitDeferred, lowered, memo } from "./values.ts";
 import { threadBases } from "../linear/threads.ts";
 import { lowerIf, lowerLeave, lowerWhile } from "./control.ts";
@@ -105,6 +106,13 @@ const binary = elementwise<BinaryOp>((e, op, at) => {
   const { left, right } = operandsOf(op);
   return lowerBinary(e, op.name, left.type.element, at(left), at(right));
 });
+const divide: Rule<"div"> = (cx, op) => {
+  const { left, right } = operandsOf(op);
+  const { element } = left.type;
+  const isRelaxed = element === "float32" && cx.emitter.floats.fastDivision;
+  if (isRelaxed || !dividesInFloat(element)) binary(cx, op);
+  else lowerQuotients(cx, element, { result: resultOf(op), left, right });
+};
 const compareEach = elementwise<ComparisonOp>((e, op, at) => {
   const { left, right } = operandsOf(op);
   return lowerCompare(e, op.name, left.type.element, at(left), at(right));
@@ -172,7 +180,7 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
   add: binary,
   sub: binary,
   mul: binary,
-  div: binary,
+  div: divide,
   rem: binary,
   min: binary,
   max: binary,

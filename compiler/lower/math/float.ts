@@ -14,6 +14,7 @@ import { convertScalar } from "../convert/convert.ts";
 import type { Emitter } from "../emitter.ts";
 import { bankOf, whole } from "../element.ts";
 import type { LowerContext, Lowered } from "../context.ts";
+import { dividesInFloat, lowerQuotients } from "../divide.ts";
 import { lowered, memo } from "../values.ts";
 import { INTEGER_MATH, isIntegerOperation } from "./integer.ts";
 import { erf } from "./erf.ts";
@@ -114,7 +115,12 @@ export function isFloatFunction(name: string): name is FloatFunction {
 
 export function lowerMath(cx: LowerContext, op: OpOf<"math">): void {
   const { value, others } = operandsOf(op);
-  const compute = formulaOf(op.attrs.function, value.type.element, resultOf(op).type.element);
+  const { element } = value.type;
+  const [right] = others;
+  if (op.attrs.function === "div_rn" && right !== undefined && dividesInFloat(element)) {
+    return lowerQuotients(cx, element, { result: resultOf(op), left: value, right });
+  }
+  const compute = formulaOf(op.attrs.function, element, resultOf(op).type.element);
   const e = cx.emitter;
   const at = ({ type: { element } }: Value, of: Lowered, register: number): Operand =>
     e.inRegister(whole(e, of(register), element), bankOf(element));
