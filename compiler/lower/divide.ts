@@ -18,23 +18,39 @@
  * All that holds where nothing overflows or is subnormal. With 2^-63 <= |a| < 2^65 and 2^-31 <= |b| < 2^33, y and q are
  * between 2^-97 and 2^97, and 1 - by and r are 0 or at least 2^-47 and 2^-111. Zeros, infinities and NaN are outside.
  */
-import type { Operand, Register } from "../ptx/func.ts";
+import type { Operand } from "../ptx/func.ts";
 import type { Value } from "../ir/func.ts";
 import type { Element } from "../ir/types.ts";
 import { registerCount } from "../layout/tiles.ts";
 import { freeMask } from "../linear/linear.ts";
 import { times } from "../support/times.ts";
+import { zip } from "../support/zip.ts";
 import { constantOperand } from "./arithmetic.ts";
 import type { LowerContext } from "./context.ts";
 import { convertScalar } from "./convert/convert.ts";
 import { whole } from "./element.ts";
 import { type Emitter, int, isInteger, operandKey, type Scope } from "./emitter.ts";
+import { emitMoves, type Move } from "./moves.ts";
 import { lowered, memo } from "./values.ts";
 
 /** Quotients of a group: enough to fill the time that one of them takes, few enough for the registers. */
 const GROUP = 8;
+/** Of functions, which hold more. */
+export const FUNCTION_GROUP = 4;
 /** So many are not worth a test and a branch. */
 const FEW = 2;
+
+/** Gives the quotient of two floats. */
+export type Divide = (a: Operand, b: Operand) => Operand;
+
+/** How elements are computed that take quotients. */
+interface Computation<Inputs extends readonly Operand[]> {
+  /** The floats that an element is computed of. */
+  readonly inputs: (register: number) => Inputs;
+  readonly compute: (inputs: Inputs, divide: Divide) => Operand;
+  /** Elements of a group. */
+  readonly size: number;
+}
 
 /** Operands of a quotient. */
 interface Pair {
@@ -68,54 +84,81 @@ type Single = "float32" | "float16" | "bfloat16";
 export const dividesInFloat = (element: Element): element is Single =>
   element === "float32" || element === "float16" || element === "bfloat16";
 
+/** The element of a value as a float. */
+export function floatAt(
+  cx: LowerContext,
+  element: Single,
+  value: Value,
+  register: number,
+): Operand {
+  const e = cx.emitter;
+  const narrow = whole(e, lowered(cx, value)(register), element);
+  const single = convertScalar(e, narrow, element, "float32");
+  return single.kind === "float" ? single : e.inRegister(single, "b32");
+}
+
 /** Gives a value the quotients of two others of its type. */
 export function lowerQuotients(
   cx: LowerContext,
   element: Single,
   { result, left, right }: { readonly result: Value; readonly left: Value; readonly right: Value },
 ): void {
+  computeTogether(cx, element, result, {
+    inputs: (register) =>
+      [floatAt(cx, element, left, register), floatAt(cx, element, right, register)] as const,
+    compute: ([a, b], divide) => divide(a, b),
+    size: GROUP,
+  });
+}
+
+/** Gives a value its elements, which take quotients of floats. */
+export function computeTogether<Inputs extends readonly Operand[]>(
+  cx: LowerContext,
+  element: Single,
+  result: Value,
+  { inputs, compute, size }: Computation<Inputs>,
+): void {
   const e = cx.emitter;
   const { layout } = result.type;
   const free = layout === undefined ? 0 : freeMask(layout.register);
   const held = times(registerCount(result), (r) => r).filter((r) => (r & free) === 0);
   const places = new Map(held.map((register, place) => [register, place]));
-  const operand = (value: Value, register: number): Operand => {
-    const narrow = whole(e, lowered(cx, value)(register), element);
-    const single = convertScalar(e, narrow, element, "float32");
-    return single.kind === "float" ? single : e.inRegister(single, "b32");
+  const known = new Map<string, { readonly single: Operand; readonly scope: Scope }>();
+  const find = (of: Inputs): Operand | undefined => {
+    const found = known.get(keyOf(of));
+    return found?.scope.open === true ? found.single : undefined;
   };
-  const pairAt = (register: number): Pair => ({
-    a: operand(left, register),
-    b: operand(right, register),
-  });
-  const known = new Map<string, { readonly quotient: Operand; readonly scope: Scope }>();
-  const find = (pair: Pair): Operand | undefined => {
-    const found = known.get(keyOf(pair));
-    return found?.scope.open === true ? found.quotient : undefined;
-  };
-  const quotientAt = (register: number): Operand => {
+  const singleAt = (register: number): Operand => {
     const place = places.get(register & ~free) ?? 0;
-    const start = place - place % GROUP;
-    const group = held.slice(start, start + GROUP).map(pairAt);
-    const pair = pairAt(register);
+    const start = place - place % size;
+    const group = held.slice(start, start + size).map(inputs);
+    const own = inputs(register);
+    // What a loop does not change is better moved out of it.
     const pending = new Map(
-      group.filter((one) => isWorthwhile(e, one) && find(one) === undefined)
+      group.filter((one) => !e.isMovable(one) && find(one) === undefined)
         .map((one) => [keyOf(one), one]),
     );
     if (pending.size > FEW) {
-      for (const [key, quotient] of divideTogether(e, pending)) {
-        known.set(key, { quotient, scope: e.scope });
+      const singles = divideTogether(
+        e,
+        [...pending.values()].map((one) => (divide) => compute(one, divide)),
+      );
+      for (const [key, single] of zip([...pending.keys()], singles)) {
+        known.set(key, { single, scope: e.scope });
       }
     }
-    return find(pair) ?? e.pure("div.rn.f32", "b32", [e.inRegister(pair.a, "b32"), pair.b]);
+    return find(own) ?? compute(own, exactly(e));
   };
   cx.values.set(
     result,
-    memo(cx, (register) => convertScalar(e, quotientAt(register), "float32", element)),
+    memo(cx, (register) => convertScalar(e, singleAt(register), "float32", element)),
   );
 }
 
-const keyOf = ({ a, b }: Pair): string => `${operandKey(a)}/${operandKey(b)}`;
+const keyOf = (inputs: readonly Operand[]): string => inputs.map(operandKey).join();
+
+const exactly = (e: Emitter): Divide => (a, b) =>
+  e.pure("div.rn.f32", "b32", [e.inRegister(a, "b32"), b]);
 
 /** The number that an operand is. */
 function numberOf(operand: Operand): number | undefined {
@@ -128,46 +171,51 @@ const VIEW = new DataView(new ArrayBuffer(4));
 const isInside = (operand: Operand, { added, ones }: Window): boolean =>
   operand.kind !== "float" || ((Number(operand.bits) + added) & ones) === ones;
 
-/** Whether a quotient gains: it is not moved out of a loop, and a constant does not make it a product or an exception. */
-function isWorthwhile(e: Emitter, { a, b }: Pair): boolean {
+/** Whether a quotient gains: a constant makes it neither a product nor an exception. */
+function isWorthwhile({ a, b }: Pair): boolean {
   const divisor = numberOf(b);
   const isPower = divisor !== undefined && Math.fround(1 / divisor) * divisor === 1;
-  return !isPower && !e.isMovable([a, b]) && isInside(a, NUMERATORS) && isInside(b, DIVISORS);
+  return !isPower && isInside(a, NUMERATORS) && isInside(b, DIVISORS);
 }
 
-/** Quotients by the keys of their operands. */
+/** What each of these computes. */
 function divideTogether(
   e: Emitter,
-  pairs: ReadonlyMap<string, Pair>,
-): ReadonlyMap<string, Register> {
-  const quotients = new Map([...pairs].map(([key, pair]) => [key, approach(e, pair)]));
-  const all = [...pairs.values()];
+  elements: readonly ((divide: Divide) => Operand)[],
+): readonly Operand[] {
+  const pairs: Pair[] = [];
+  const divide: Divide = (a, b) => {
+    const pair = { a, b };
+    if (!isWorthwhile(pair)) return exactly(e)(a, b);
+    pairs.push(pair);
+    return approach(e, pair);
+  };
+  const near = elements.map((element) => element(divide));
+  if (pairs.length === 0) return near;
+  const singles = near.map((from): Move => ({ to: e.register("b32"), from }));
   const inside = e.pure("and.b32", "b32", [
-    areInside(e, all.map(({ a }) => a), NUMERATORS),
-    areInside(e, all.map(({ b }) => b), DIVISORS),
+    areInside(e, pairs.map(({ a }) => a), NUMERATORS),
+    areInside(e, pairs.map(({ b }) => b), DIVISORS),
   ]);
   const isOutside = e.register("pred");
   e.emit("setp.ne.s32", [isOutside, inside, int(-1)]);
+  emitMoves(e, singles);
   const end = e.newLabel();
   e.emit("bra", [{ kind: "symbol", name: end }], { register: isOutside, negated: true });
   e.append(e.nested("branch", () => {
-    for (const [key, { a, b }] of pairs) {
-      const quotient = quotients.get(key);
-      if (quotient !== undefined) e.emit("div.rn.f32", [quotient, e.inRegister(a, "b32"), b]);
-    }
+    const exact = elements.map((element) => element(exactly(e)));
+    emitMoves(e, zip(singles, exact).map(([{ to }, from]) => ({ to, from })));
   }));
   e.label(end);
-  return quotients;
+  return singles.map(({ to }) => to);
 }
 
 /** The quotient where the operands are inside of the windows; anything elsewhere. */
-function approach(e: Emitter, { a, b }: Pair): Register {
+function approach(e: Emitter, { a, b }: Pair): Operand {
   const { minus, y } = reciprocal(e, b);
   const q = e.pure("mul.rn.f32", "b32", a.kind === "register" ? [a, y] : [y, a]);
   const r = e.pure("fma.rn.f32", "b32", [q, minus, a]);
-  const quotient = e.register("b32");
-  e.emit("fma.rn.f32", [quotient, r, y, q]);
-  return quotient;
+  return e.pure("fma.rn.f32", "b32", [r, y, q]);
 }
 
 /** -b, and 1 / b rounded to nearest. */

@@ -11,10 +11,10 @@ import { bug } from "../../support/bug.ts";
 import type { FloatFunction } from "../../support/math_functions.ts";
 import type { ScalarName } from "../../support/scalar.ts";
 import { convertScalar } from "../convert/convert.ts";
-import type { Emitter } from "../emitter.ts";
+import { type Emitter, int } from "../emitter.ts";
 import { bankOf, whole } from "../element.ts";
 import type { LowerContext, Lowered } from "../context.ts";
-import { dividesInFloat, lowerQuotients } from "../divide.ts";
+import { computeTogether, dividesInFloat, floatAt, FUNCTION_GROUP } from "../divide.ts";
 import { lowered, memo } from "../values.ts";
 import { INTEGER_MATH, isIntegerOperation } from "./integer.ts";
 import { erf } from "./erf.ts";
@@ -36,6 +36,8 @@ interface MathRow {
   readonly double: Formula;
   /** In float, where the program asks for 2 ulp (`math(precise)`). */
   readonly precise?: Formula;
+  /** It takes quotients at its end, which are computed for several elements together. */
+  readonly divides?: true;
   /**
    * Largest error in units of the last place, float and double, on the emulator and on an H200. Near 1 the H200's
    * float logarithms have an absolute error of up to 2^-22 instead (PTX ISA 9.0, lg2.approx).
@@ -78,7 +80,7 @@ export const FLOAT_MATH: Readonly<Record<FloatFunction, MathRow>> = {
   log1p: both(log1p, 2, 2),
   sqrt: exact((fp, x) => fp.sqrt(x)),
   rsqrt: { float: approximate("rsqrt"), double: rsqrt, ulp: [2, 1.5] },
-  div_rn: exact((fp, a, b) => fp.div(a, b)),
+  div_rn: { ...exact((fp, a, b) => fp.div(a, b)), divides: true },
   // The last sum below 1 is rounded to half a unit, two sums below 1/2 before it to a quarter each; the logarithm and the
   // polynomial add less than another quarter.
   pow: both(pow, 1.5, 1.5),
@@ -88,11 +90,11 @@ export const FLOAT_MATH: Readonly<Record<FloatFunction, MathRow>> = {
   tan: both(tan, 3.5, 3.5),
   sinh: both(sinh, 3, 3),
   cosh: both(cosh, 3, 3),
-  tanh: both(tanh, 3, 3),
+  tanh: { ...both(tanh, 3, 3), divides: true },
   asinh: both(asinh, 3, 3),
   acosh: both(acosh, 3, 3),
   atanh: both(atanh, 3, 3),
-  sigmoid: both(sigmoid, 2.5, 2.5),
+  sigmoid: { ...both(sigmoid, 2.5, 2.5), divides: true },
   erf: both(erf, 3, 3),
   floor: exact((fp, x) => fp.integral("rmi", x)),
   ceil: exact((fp, x) => fp.integral("rpi", x)),
@@ -116,11 +118,17 @@ export function isFloatFunction(name: string): name is FloatFunction {
 export function lowerMath(cx: LowerContext, op: OpOf<"math">): void {
   const { value, others } = operandsOf(op);
   const { element } = value.type;
-  const [right] = others;
-  if (op.attrs.function === "div_rn" && right !== undefined && dividesInFloat(element)) {
-    return lowerQuotients(cx, element, { result: resultOf(op), left: value, right });
+  const { function: name } = op.attrs;
+  if (isFloatFunction(name) && FLOAT_MATH[name].divides === true && dividesInFloat(element)) {
+    const formula = singleOf(cx.emitter, FLOAT_MATH[name]);
+    return computeTogether(cx, element, resultOf(op), {
+      inputs: (register) => [value, ...others].map((one) => floatAt(cx, element, one, register)),
+      compute: ([x = int(0), y = x, z = x], divide) =>
+        formula(new Fp(cx.emitter, 32, divide), x, y, z),
+      size: FUNCTION_GROUP,
+    });
   }
-  const compute = formulaOf(op.attrs.function, element, resultOf(op).type.element);
+  const compute = formulaOf(name, element, resultOf(op).type.element);
   const e = cx.emitter;
   const at = ({ type: { element } }: Value, of: Lowered, register: number): Operand =>
     e.inRegister(whole(e, of(register), element), bankOf(element));
@@ -134,6 +142,10 @@ export function lowerMath(cx: LowerContext, op: OpOf<"math">): void {
       )),
   );
 }
+
+/** The formula for floats. */
+const singleOf = (e: Emitter, row: MathRow): Formula =>
+  e.floats.precise ? row.precise ?? row.float : row.float;
 
 /** Computes a function from its first operand and the others. */
 type Compute = (e: Emitter, first: Operand, others: readonly Operand[]) => Operand;
@@ -153,8 +165,7 @@ function formulaOf(name: string, element: Element, result: Element): Compute {
 function floatMath(row: MathRow, element: Element, result: Element): Compute {
   const wide: ScalarName = element === "float64" ? "float64" : "float32";
   return (e, first, others) => {
-    const single = e.floats.precise ? row.precise ?? row.float : row.float;
-    const formula = wide === "float64" ? row.double : single;
+    const formula = wide === "float64" ? row.double : singleOf(e, row);
     const fp = new Fp(e, wide === "float64" ? 64 : 32);
     const widened = (operand: Operand): Operand => convertScalar(e, operand, scalar(element), wide);
     const x = widened(first);

@@ -1,5 +1,6 @@
 /** Arithmetic of one width, for functions that are computed the same way in float and in double. */
 import type { Operand } from "../../ptx/func.ts";
+import type { Divide } from "../divide.ts";
 import { type Emitter, int } from "../emitter.ts";
 import { times } from "../../support/times.ts";
 
@@ -34,7 +35,8 @@ export class Fp {
   readonly fraction: number;
   readonly bias: number;
 
-  constructor(readonly e: Emitter, readonly width: Width) {
+  /** Without `divide`, quotients are those of the instruction. */
+  constructor(readonly e: Emitter, readonly width: Width, readonly divide?: Divide) {
     this.bank = `b${width}`;
     this.type = `f${width}`;
     this.fraction = width === 32 ? 23 : 52;
@@ -71,7 +73,8 @@ export class Fp {
     return this.#op("fma.rn", a, b, c);
   }
   div(a: Operand | number, b: Operand): Operand {
-    return this.#op("div.rn", a, b);
+    if (this.divide === undefined) return this.#op("div.rn", a, b);
+    return this.divide(typeof a === "number" ? this.constant(a) : a, b);
   }
   sqrt(a: Operand): Operand {
     return this.#op("sqrt.rn", a);

@@ -147,6 +147,28 @@ Deno.test("lowerQuotients() rounds quotients of narrow floats correctly", () => 
   });
 });
 
+Deno.test("computeTogether() gives functions the bits that they have one by one", () => {
+  const random = freshRandom();
+  const draws = [floatWithin(random, 110, 135), 0, -0, 1e-30, -100, 100, Infinity, -Infinity, NaN];
+  const x = new Float32Array(2 * COUNT).map(() =>
+    random.below(20) === 0 ? pick(random, draws) : floatWithin(random, 60, 133)
+  );
+  for (const body of ["sigmoid(a)", "tanh(a)", "(float[N])sigmoid((bfloat16[N])a)"]) {
+    const store = (count: number): string => `*(Y + r) = ${body.replaceAll("N", `${count}`)};`;
+    const together = ptxOf(store(COUNT));
+    assertEquals(countOf(together, /rcp\.approx/g), EACH, body);
+    const got = new Uint32Array(COUNT);
+    emulate(together, { args: [x, got, int(0)], block: [32, 1, 1] });
+    const alone = ptxOf(store(32), [], 32);
+    assert(!alone.includes("rcp."), body);
+    for (let i = 0; i < COUNT; i += 32) {
+      const wanted = new Uint32Array(32);
+      emulate(alone, { args: [x.slice(i, i + 64), wanted, int(0)], block: [32, 1, 1] });
+      assertEquals(got.slice(i, i + 32), wanted, `${body}, seed ${random.seed}`);
+    }
+  }
+});
+
 Deno.test("lowerQuotients() leaves the instruction where a sequence does not pay", () => {
   // Few elements in a thread, products by powers of two, constants beyond the windows, and scalars.
   for (
