@@ -159,16 +159,19 @@ __global__ void k(${type} *X, ${type} *Y, int ld) {
 
 test("compileFile() computes the shipped configurations of transpose right at ragged edges", () => {
   const text = readKernel("transpose");
-  const configs = [...text.matchAll(
-    /TM in \{(\d+)\}, +TN in \{(\d+)\}; +num_warps in \{(\d+)\}(?:, max_registers in \{\d+\})? +if (!?)__TRI_SPECIALIZED__ && sizeof\(TYPE\) == (\d)/g,
-  )].map(([, tm, tn, numWarps, not, size]) => ({
-    type: must(Object.keys(SIZES).find((type) => SIZES[type] === Number(size)), "type"),
-    tm: Number(tm),
-    tn: Number(tn),
-    numWarps: Number(numWarps),
-    isGeneral: not === "!",
-  }));
-  assertEquals(configs.length, text.match(/^#pragma tri configs /gm)?.length);
+  const pragmas = [...text.matchAll(
+    /TM in \{([\d, ]+)\}, +TN in \{(\d+)\}; +num_warps in \{(\d+)\}(?:, max_registers in \{\d+\})? +if (!?)__TRI_SPECIALIZED__ && sizeof\(TYPE\) == (\d)/g,
+  )];
+  assertEquals(pragmas.length, text.match(/^#pragma tri configs /gm)?.length);
+  const configs = pragmas.flatMap(([, rows = "", tn, numWarps, not, size]) =>
+    rows.split(",").map((tm) => ({
+      type: must(Object.keys(SIZES).find((type) => SIZES[type] === Number(size)), "type"),
+      tm: Number(tm),
+      tn: Number(tn),
+      numWarps: Number(numWarps),
+      isGeneral: not === "!",
+    }))
+  );
   for (const c of configs) {
     const extents = { rows: c.tm + 17, columns: c.tn - 5, gapX: 1, gapY: 3, startX: 1, startY: 1 };
     // Each by itself: without timings only the first of a type is compiled.
