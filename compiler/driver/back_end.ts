@@ -68,16 +68,21 @@ export class BackEnd {
   }
 
   /**
-   * Adds an entry to the target's module; `isFirst`: it is the first of the entry's targets. Throws what
-   * {@linkcode passEntry} and {@linkcode emitLowered} throw.
+   * Adds an entry to the target's module, maybe the first or the last of its targets: nothing is kept for more after that.
+   * Throws what {@linkcode passEntry} and {@linkcode emitLowered} throw.
    */
-  add(name: TargetName, func: Func, options: EntryLowering, isFirst: boolean): void {
+  add(
+    name: TargetName,
+    func: Func,
+    options: EntryLowering,
+    { isFirst, isLast }: { readonly isFirst: boolean; readonly isLast: boolean },
+  ): void {
     const target = ALL_TARGETS[name];
     const lowering = { ...options, target, files: this.#files };
     const pass = (): PassedEntry =>
-      sharedBy(this.#passed, func, target, () => passEntry(func, lowering));
-    const entry = sharedBy(this.#entries, func, target, () => makeEntry(pass(), lowering));
-    const forms = sharedBy(this.#forms, func, target, () => makeForms(func, lowering));
+      sharedBy(this.#passed, func, target, isLast, () => passEntry(func, lowering));
+    const entry = sharedBy(this.#entries, func, target, isLast, () => makeEntry(pass(), lowering));
+    const forms = sharedBy(this.#forms, func, target, isLast, () => makeForms(func, lowering));
     const kernels = [...entry.texts, ...forms.texts];
     if (isFirst) {
       for (const { instructions } of kernels) this.#work.add("instructions", instructions);
@@ -118,15 +123,17 @@ export class BackEnd {
   }
 }
 
-/** What an earlier target got that gives the same answers, or else what is made now. */
+/** What an earlier target got that gives the same answers, or else what is made now; of the last target nothing is kept. */
 function sharedBy<M extends { readonly sameAnswers: (target: Target) => boolean }>(
   made: WeakMap<Func, M[]>,
   func: Func,
   target: Target,
+  isLast: boolean,
   make: () => M,
 ): M {
   const known = made.get(func) ?? [];
-  made.set(func, known);
+  if (isLast) made.delete(func);
+  else made.set(func, known);
   const shared = known.find(({ sameAnswers }) => sameAnswers(target));
   if (shared !== undefined) return shared;
   const own = make();

@@ -221,12 +221,16 @@ function compileKernel(
           const debug = options.debug === true;
           if (!front.work.allowsMore(reporter)) break;
           const watch = watchEntry(options, symbol, target);
-          const isFirst = target === (availableOn ?? targets)[0];
+          const entryTargets = availableOn ?? targets;
+          const place = {
+            isFirst: target === entryTargets[0],
+            isLast: target === targets.findLast((one) => entryTargets.includes(one)),
+          };
           const lowering = {
             ...{ numWarps, numCtas, numStages, floats, maxRegisters },
             ...{ symbol, debug, watch },
           };
-          unsupported.attempt(target, () => backEnd.add(target, func, lowering, isFirst));
+          unsupported.attempt(target, () => backEnd.add(target, func, lowering, place));
         }
       }
       unsupported.report(instance.targets, reporter);

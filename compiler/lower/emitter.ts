@@ -80,6 +80,15 @@ function flushing(spelling: string): string {
   return spelling.replace(FLUSHABLE, "$&.ftz");
 }
 
+/** Of all entries: rules have some hundred spellings, and what is found of one is found by its list of modifiers. */
+const PARTS = new Map<string, Spelling["parts"]>();
+
+function partsOf(spelling: string): Spelling["parts"] {
+  let parts = PARTS.get(spelling);
+  if (parts === undefined) PARTS.set(spelling, parts = splitSpelling(spelling));
+  return parts;
+}
+
 /** Instructions of an entry. An assembler takes minutes for that many. */
 const MAX_INSTRUCTIONS = 250_000;
 
@@ -198,8 +207,7 @@ export class Emitter {
     let found = this.#spellings.get(spelling);
     if (found === undefined) {
       const number = this.#pairs.numberOf(SPELLING, this.#spellings.size);
-      const spelled = this.floats.flush ? flushing(spelling) : spelling;
-      found = { parts: splitSpelling(spelled), number };
+      found = { parts: partsOf(this.floats.flush ? flushing(spelling) : spelling), number };
       this.#spellings.set(spelling, found);
     }
     return found;

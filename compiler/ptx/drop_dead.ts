@@ -15,6 +15,8 @@ function isRemovable(opcode: string, modifiers: readonly string[]): boolean {
   return effect === "pure" || !modifiers.some((modifier) => OBSERVED.has(modifier));
 }
 
+const removable = perSpelling(isRemovable);
+
 /** No write, or no item. */
 const NONE = -1;
 
@@ -23,7 +25,6 @@ const NONE = -1;
  * all that write it are. What a loop computes only for its own next iteration is not live.
  */
 export function dropDead(body: readonly Item[]): Item[] {
-  const removable = perSpelling(isRemovable);
   /** The last write of each register by an instruction that can be removed; NONE once the register is live. */
   const lastWrites = new RegisterTable<number>();
   /** By write: index of its item, and the write of the same register before it. */

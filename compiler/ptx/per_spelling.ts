@@ -1,4 +1,4 @@
-/** Facts about spellings, found once for all instructions that are spelled alike. */
+/** Facts about spellings, found once for all instructions that are spelled alike, in all entries that are compiled. */
 import type { Instruction } from "./func.ts";
 
 /**
@@ -8,7 +8,7 @@ import type { Instruction } from "./func.ts";
 export function perSpelling<T>(
   find: (opcode: string, modifiers: readonly string[]) => T,
 ): (instruction: Instruction) => T {
-  const found = new Map<readonly string[], { readonly opcode: string; readonly fact: T }>();
+  const found = new WeakMap<readonly string[], { readonly opcode: string; readonly fact: T }>();
   return ({ opcode, modifiers }) => {
     const known = found.get(modifiers);
     if (known?.opcode === opcode) return known.fact;

@@ -224,12 +224,14 @@ function printSignature(name: string, { returns, params, directives }: PtxSignat
   ].join(" ");
 }
 
+const spell = perSpelling(printSpelling);
+
 /** Registers, variables and instructions in their braces. */
 export function printCode(
   { registers, variables, body }: PtxCode,
   labels = new DebugLabels(),
 ): string {
-  const printer = { labels, spell: perSpelling(printSpelling) };
+  const printer = { labels, spell };
   return [
     "{",
     ...printRegisters(registers),

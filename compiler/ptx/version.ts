@@ -20,6 +20,20 @@ function specialVersion({ operands }: Instruction): number {
   return version;
 }
 
+/** By spelling, what forms with so many operands ask for: forms of different versions differ in nothing else. */
+const formVersions = perSpelling(() => new Map<number, number>());
+
+function formVersion(instruction: Instruction): number {
+  const known = formVersions(instruction);
+  const count = instruction.operands.length;
+  let version = known.get(count);
+  if (version === undefined) {
+    const match = matchInstruction(instruction);
+    known.set(count, version = typeof match === "string" ? 0 : match.since.ptx);
+  }
+  return version;
+}
+
 /** Version times ten that the kernels need, at least `oldest` (what the target itself needs). */
 export function requiredVersion(kernels: readonly PtxKernel[], oldest: number): number {
   return Math.max(OLDEST, oldest, ...kernels.map(neededVersion));
@@ -31,16 +45,10 @@ export function requiredVersion(kernels: readonly PtxKernel[], oldest: number): 
  */
 export function neededVersion(kernel: PtxKernel): number {
   let version = OLDEST;
-  /** By spelling: numbers of operands that have been looked at: forms of different versions differ in nothing else. */
-  const countsSeen = perSpelling(() => new Set<number>());
   for (const item of kernel.body) {
-    if (item.kind !== "instruction") continue;
-    version = Math.max(version, specialVersion(item));
-    const seen = countsSeen(item);
-    if (seen.has(item.operands.length)) continue;
-    seen.add(item.operands.length);
-    const match = matchInstruction(item);
-    if (typeof match !== "string") version = Math.max(version, match.since.ptx);
+    if (item.kind === "instruction") {
+      version = Math.max(version, specialVersion(item), formVersion(item));
+    }
   }
   return version;
 }

@@ -58,9 +58,10 @@ function stretches(body: readonly Item[]): Stretch[] {
   });
 }
 
+const bound = perSpelling(isBound);
+
 /** The body with one wait, as late as all threads can do it. */
 export function waitForGrids(body: readonly Item[]): Item[] {
-  const bound = perSpelling(isBound);
   const first = body.findIndex((item) =>
     // What is between the comments of a check may be removed.
     item.kind === "comment" ? item.text === CHECK_BEGIN : item.kind === "instruction" && bound(item)
