@@ -32,6 +32,8 @@ export interface LowerContext {
   };
   /** Operands of `bar.sync` for the threads of the program. */
   readonly blockBarrier: readonly Operand[];
+  /** The function has dots: then the warps of a multiprocessor are few, and a thread has many elements. */
+  readonly hasDots: boolean;
   readonly values: Map<Value, Lowered>;
   /** What threads contribute to linear maps, by the maps' bases, and the scope that it was asked for in. */
   readonly threadParts: Map<readonly number[], { readonly part: Operand; readonly scope: Scope }>;

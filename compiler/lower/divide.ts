@@ -4,6 +4,8 @@
  * The assembler makes of each `div.rn.f32` a check, the sequence below, and a branch to a subroutine for what the sequence
  * does not get right (SASS of ptxas 13.0), so nothing of two quotients overlaps. Here the sequences of a group of elements
  * run side by side, and one branch does all of them again by `div.rn.f32` where an operand of any is outside of a window.
+ * That is for functions with dots, whose warps are few. Without dots, other warps work while one divides, and the
+ * registers of a group are missed (swiglu of gated.tc was 3 % slower on an H200).
  *
  *   y = about 1 / b     within 1 ulp (PTX ISA 9.0, rcp.approx.ftz.f32)
  *   y = y + y(1 - by)   1 / b rounded to nearest: the error is squared
@@ -81,8 +83,11 @@ const DIVISORS = windowFrom(-31, 0x60000000);
 /** Elements whose quotients are made in float: one of floats rounded to fewer bits is that of these, rounded. */
 type Single = "float32" | "float16" | "bfloat16";
 
-export const dividesInFloat = (element: Element): element is Single =>
-  element === "float32" || element === "float16" || element === "bfloat16";
+/** Whether quotients of such elements are made in groups. */
+export function dividesTogether(cx: LowerContext, element: Element): element is Single {
+  return cx.hasDots &&
+    (element === "float32" || element === "float16" || element === "bfloat16");
+}
 
 /** The element of a value as a float. */
 export function floatAt(

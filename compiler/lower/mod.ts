@@ -114,6 +114,7 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
     remote: { hasReads: false, isMeeting: false, phases: new Map(), awaited: [] },
     // Barrier 0 is that of all threads.
     blockBarrier: helpers === 0 ? [int(0)] : [barrier, int(32 * options.numWarps)],
+    hasDots: hasDots(func),
     values: new Map(),
     threadParts: new Map(),
     chainLengths: new Map(),
@@ -203,6 +204,14 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
     sharedBytes: dynamic ? sharedBytes : 0,
     directivesOn: directivesFor(use),
   };
+}
+
+const DOTS: ReadonlySet<string> = new Set(["dot", "warp_group_dot", "register_group_dot"]);
+
+function hasDots({ body }: Func): boolean {
+  let found = false;
+  walkOps(body, ({ name }) => found ||= DOTS.has(name));
+  return found;
 }
 
 /** Whether threads have the elements of its results: of an atomic operation that nothing asks for its result none do. */

@@ -16,7 +16,7 @@ import {
 } from "./arithmetic.ts";
 import type { LowerContext } from "./context.ts";
 import { atRegister } from "./addresses.ts";
-import { dividesInFloat, lowerQuotients } from "./divide.ts";
+import { dividesTogether, lowerQuotients } from "./divide.ts";
 import { emitDeferred, lowered, memo } from "./values.ts";
 import { threadBases } from "../linear/threads.ts";
 import { lowerIf, lowerLeave, lowerWhile } from "./control.ts";
@@ -110,7 +110,7 @@ const divide: Rule<"div"> = (cx, op) => {
   const { left, right } = operandsOf(op);
   const { element } = left.type;
   const isRelaxed = element === "float32" && cx.emitter.floats.fastDivision;
-  if (isRelaxed || !dividesInFloat(element)) binary(cx, op);
+  if (isRelaxed || !dividesTogether(cx, element)) binary(cx, op);
   else lowerQuotients(cx, element, { result: resultOf(op), left, right });
 };
 const compareEach = elementwise<ComparisonOp>((e, op, at) => {

@@ -23,10 +23,10 @@ export type InstructionClass = (typeof CLASSES)[number];
 /** Opcodes whose class does not depend on the form. */
 const BY_OPCODE: readonly (readonly [RegExp, InstructionClass])[] = [
   [/^(?:mma|wmma|wgmma|ldmatrix|stmatrix|movmatrix|tcgen05)\b/, "matrix"],
-  [/^(?:cp|mbarrier|st\.async|red\.async|griddepcontrol|tensormap)\b/, "asynchronous"],
+  [/^(?:cp|mbarrier|st\.async|red\.async|tensormap)\b/, "asynchronous"],
   [/^(?:atom|red|multimem)\b/, "atomic"],
   [/^bar\.warp\b|^(?:shfl|vote|match|activemask|redux|elect)\b/, "warp"],
-  [/^(?:bar|barrier|membar|fence)\b/, "barrier"],
+  [/^(?:bar|barrier|membar|fence|griddepcontrol)\b/, "barrier"],
   [/^(?:bra|brx|ret|exit|call|trap|brkpt|nanosleep|setmaxnreg)\b/, "control"],
   [/^(?:mov|selp|prmt|cvta|isspacep|mapa|getctarank)\b/, "move"],
   [/^cvt\b/, "conversion"],

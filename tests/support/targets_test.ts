@@ -29,11 +29,11 @@ Deno.test("groupTargets() puts targets together whose bodies are equal, and only
   assertEquals(own.flatMap((group) => group.targets).toSorted(), TARGET_NAMES.toSorted());
 });
 
-Deno.test("groupTargets() distinguishes targets that have other instructions for a reduction", () => {
+Deno.test("groupTargets() distinguishes targets that have other instructions for a reduction or a start", () => {
   const text = `#pragma tri grid(1)
 __global__ void k(int *X, int *Y) { *Y = (*(X + 0 ... 1024))[+]; }`;
   const groups = groupTargets((target) => printEntry(lowerGeneral(text, target).kernel, target));
-  assertEquals(groups.map(({ first }) => first), ["sm_70", "sm_80"]);
+  assertEquals(groups.map(({ first }) => first), ["sm_70", "sm_80", "sm_90"]);
 });
 
 Deno.test("entriesOf() keeps the entries of one variant, and what is outside of entries", () => {

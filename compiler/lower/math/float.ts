@@ -14,7 +14,7 @@ import { convertScalar } from "../convert/convert.ts";
 import { type Emitter, int } from "../emitter.ts";
 import { bankOf, whole } from "../element.ts";
 import type { LowerContext, Lowered } from "../context.ts";
-import { computeTogether, dividesInFloat, floatAt, FUNCTION_GROUP } from "../divide.ts";
+import { computeTogether, dividesTogether, floatAt, FUNCTION_GROUP } from "../divide.ts";
 import { lowered, memo } from "../values.ts";
 import { INTEGER_MATH, isIntegerOperation } from "./integer.ts";
 import { erf } from "./erf.ts";
@@ -119,7 +119,7 @@ export function lowerMath(cx: LowerContext, op: OpOf<"math">): void {
   const { value, others } = operandsOf(op);
   const { element } = value.type;
   const { function: name } = op.attrs;
-  if (isFloatFunction(name) && FLOAT_MATH[name].divides === true && dividesInFloat(element)) {
+  if (isFloatFunction(name) && FLOAT_MATH[name].divides === true && dividesTogether(cx, element)) {
     const formula = singleOf(cx.emitter, FLOAT_MATH[name]);
     return computeTogether(cx, element, resultOf(op), {
       inputs: (register) => [value, ...others].map((one) => floatAt(cx, element, one, register)),

@@ -9,13 +9,26 @@ import { freshRandom, type Random } from "../../support/random.ts";
 const EACH = 16;
 const COUNT = 32 * EACH;
 
-/** Statements that store to Y what they make of `a` and `b`, elements of X, in one warp. */
-function ptxOf(body: string, pragmas: readonly string[] = [], count = COUNT): string {
+/** A product, whose result nothing stores as long as n is not negative. */
+const PRODUCT = `int i[16] = 0 ... 16;
+  half h[16, 16] = i[:, newaxis] + 3 * i[newaxis, :];
+  float d[16, 16] = 0;
+  d += h @ h;
+  *?(i[:, newaxis] + n + i[newaxis, :] < 0) (Y + i[:, newaxis] * 16 + i[newaxis, :]) = d;`;
+
+/** Statements that store to Y what they make of `a` and `b`, elements of X, in one warp; a function with dots or without. */
+function ptxOf(
+  body: string,
+  pragmas: readonly string[] = [],
+  count = COUNT,
+  product = PRODUCT,
+): string {
   const text = `${pragmas.map((one) => `#pragma tri ${one}\n`).join("")}#pragma tri specialize(off)
 #pragma tri num_warps=1
 __global__ void k(const float *X, float *Y, int n) {
   int r[${count}] = 0 ... ${count};
   float a[${count}] = *(X + r); float b[${count}] = *(X + ${count} + r);
+  ${product}
   ${body}
 }
 `;
@@ -183,6 +196,9 @@ Deno.test("lowerQuotients() leaves the instruction where a sequence does not pay
     const ptx = ptxOf(body, [], count);
     assert(ptx.includes("div.rn.f32") && !ptx.includes("rcp."), body);
   }
+  const withoutDots = ptxOf("*(Y + r) = a / b;", [], COUNT, "");
+  assertEquals(countOf(withoutDots, /div\.rn\.f32/g), EACH);
+  assert(!withoutDots.includes("rcp."));
   const constant = ptxOf("*(Y + r) = a / 3;");
   assert(!constant.includes("rcp.") && countOf(constant, /^\s+@.*bra/gm) === EACH / 8);
   // What elements have in common is made once: the reciprocal of a divisor, the quotient of a row.
@@ -190,7 +206,7 @@ Deno.test("lowerQuotients() leaves the instruction where a sequence does not pay
   // A quotient that a loop does not change is made before it.
   const loop = ptxOf("for (int i = 0; i < n; i++) *(Y + r + i) = a / b;");
   assert(!loop.includes("rcp."));
-  assert(loop.lastIndexOf("div.rn.f32") < loop.indexOf("st.global"));
+  assert(loop.lastIndexOf("div.rn.f32") < loop.search(/^\w+:$/m));
 });
 
 /** `numerator / 2^bits`, rounded to nearest, ties to even. */
