@@ -93,5 +93,11 @@ function equationsIn(
 }
 
 export function conjunctsOf(condition: ContractExpr): readonly ContractExpr[] {
-  return condition.op === "&&" ? condition.args.flatMap(conjunctsOf) : [condition];
+  const found: ContractExpr[] = [];
+  const add = (part: ContractExpr): void => {
+    if (part.op === "&&") part.args.forEach(add);
+    else found.push(part);
+  };
+  add(condition);
+  return found;
 }

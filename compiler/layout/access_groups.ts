@@ -3,7 +3,6 @@ import { operandsOf } from "../ir/op.ts";
 import { axisShifts, freeMask, type LinearLayout } from "../linear/linear.ts";
 import type { AxisFacts } from "../tile/axis.ts";
 import { type AccessOp, vectorAlong } from "./anchors.ts";
-import { times } from "../support/times.ts";
 
 /** Register indices that one access covers, in address order. */
 export type AccessGroup = readonly [first: number, ...others: number[]];
@@ -36,9 +35,11 @@ export function groupRegisters(layout: LinearLayout, bits: readonly number[]): A
   const groups: AccessGroup[] = [];
   for (let register = 0; register < 1 << layout.register.length; register++) {
     if (register & (inGroup | free)) continue;
-    const at = (i: number): number =>
-      bits.reduce((r, bit, k) => (i >> k) & 1 ? r | (1 << bit) : r, register);
-    groups.push([register, ...times((1 << bits.length) - 1, (i) => at(i + 1))]);
+    const group: [number, ...number[]] = [register];
+    for (const bit of bits) {
+      for (const known of group.slice()) group.push(known | (1 << bit));
+    }
+    groups.push(group);
   }
   return groups;
 }

@@ -1,7 +1,7 @@
 /** The thread's coordinates, and linear maps of them as registers. */
 import type { Operand } from "../ptx/func.ts";
 import { applyBases, log2 } from "../linear/linear.ts";
-import type { LowerContext } from "./context.ts";
+import type { LowerContext, ThreadPart } from "./context.ts";
 import { type Emitter, int } from "./emitter.ts";
 
 export function threadInBlock(cx: LowerContext): Operand {
@@ -41,11 +41,15 @@ export function scalarCopies(cx: LowerContext): number {
  * masked and shifted together. `bases` are images of lane bits, of warp bits, then of block bits (thread index bits
  * 0 … n-1).
  */
-function threadPart(cx: LowerContext, bases: readonly number[]): Operand {
+function threadPart(cx: LowerContext, bases: readonly number[]): ThreadPart {
   const known = cx.threadParts.get(bases);
-  if (known?.scope.open === true) return known.part;
-  const part = emitThreadPart(cx, bases);
-  cx.threadParts.set(bases, { part, scope: cx.emitter.scope });
+  if (known?.scope.open === true) return known;
+  const part = {
+    part: emitThreadPart(cx, bases),
+    reach: bases.reduce((mask, basis) => mask | basis, 0),
+    scope: cx.emitter.scope,
+  };
+  cx.threadParts.set(bases, part);
   return part;
 }
 
@@ -65,16 +69,11 @@ function emitThreadPart(cx: LowerContext, bases: readonly number[]): Operand {
 
 type Shifts = readonly (readonly [shift: number, mask: number])[];
 
-/** Registers of a tile ask for the same bases again and again. */
-const shifts = new WeakMap<readonly number[], Shifts>();
-
 /**
  * How a linear map moves bits of the thread index. A basis with several bits is split: bit i of the thread index goes to
  * each of its output bits. Runs of equal shift (output bit minus input bit) cost one shift and one mask.
  */
 function shiftsOf(bases: readonly number[]): Shifts {
-  const known = shifts.get(bases);
-  if (known !== undefined) return known;
   const byShift = new Map<number, number>();
   bases.forEach((basis, bit) => {
     for (let left = basis; left !== 0; left &= left - 1) {
@@ -82,14 +81,7 @@ function shiftsOf(bases: readonly number[]): Shifts {
       byShift.set(shift, (byShift.get(shift) ?? 0) | (1 << bit));
     }
   });
-  const sorted = [...byShift].sort((a, b) => a[0] - b[0]);
-  shifts.set(bases, sorted);
-  return sorted;
-}
-
-/** All output bits the thread part of a map can set. */
-function reach(bases: readonly number[]): number {
-  return bases.reduce((mask, basis) => mask | basis, 0);
+  return [...byShift].sort((a, b) => a[0] - b[0]);
 }
 
 /**
@@ -103,8 +95,8 @@ export function atRegister(
   origin = 0,
 ): { readonly base: Operand; readonly constant: number } {
   const image = applyBases(bases.register, register) ^ origin;
-  const overlap = image & reach(bases.thread);
-  const part = threadPart(cx, bases.thread);
+  const { part, reach } = threadPart(cx, bases.thread);
+  const overlap = image & reach;
   const base = overlap === 0
     ? part
     : part.kind === "integer"

@@ -11,6 +11,15 @@ import type { HomeRecorder } from "./homes.ts";
 /** The elements one thread holds of a value, by register index; computed when first asked for. */
 export type Lowered = (register: number) => Ref;
 
+/** What a thread contributes to a linear map. */
+export interface ThreadPart {
+  readonly part: Operand;
+  /** All bits that it may set. */
+  readonly reach: number;
+  /** It was asked for here. */
+  readonly scope: Scope;
+}
+
 export interface LowerContext {
   readonly emitter: Emitter;
   /** Of a program. */
@@ -35,8 +44,8 @@ export interface LowerContext {
   /** The function has dots: then the warps of a multiprocessor are few, and a thread has many elements. */
   readonly hasDots: boolean;
   readonly values: Map<Value, Lowered>;
-  /** What threads contribute to linear maps, by the maps' bases, and the scope that it was asked for in. */
-  readonly threadParts: Map<readonly number[], { readonly part: Operand; readonly scope: Scope }>;
+  /** What threads contribute to linear maps, by the maps' bases. */
+  readonly threadParts: Map<readonly number[], ThreadPart>;
   /** How many operations in a row, up to a value, compute their elements on demand (chain_length.ts). */
   readonly chainLengths: Map<Value, number>;
   /** Bytes of the constant buffers that are used, by name. */

@@ -93,7 +93,11 @@ function badSuffix(text: string, suffix: string, known: string): LiteralError {
   return { kind: "error", code: "E2011", message, hint: `the suffixes are ${known}` };
 }
 
+/** Most numbers of a program: decimal, without a suffix, and they fit in an int. */
+const PLAIN = /^(?:0|[1-9][0-9]{0,8})$/;
+
 function parseInteger(text: string): IntegerLiteral | LiteralError {
+  if (PLAIN.test(text)) return { kind: "int", value: BigInt(text), type: "int32" };
   const base = BASES.find(({ prefix }) => prefix.test(text)) ?? BASES[3];
   const prefix = base.name === "octal" ? "" : base.prefix.exec(text)?.[0] ?? "";
   const rest = text.slice(prefix.length);

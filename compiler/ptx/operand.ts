@@ -11,7 +11,7 @@ export function forEachRegister(operand: Operand, visit: (register: Register) =>
       return;
     case "list":
     case "vector":
-      operand.elements.forEach((element) => forEachRegister(element, visit));
+      for (const element of operand.elements) forEachRegister(element, visit);
       return;
     case "pair":
       forEachRegister(operand.first, visit);
