@@ -2,7 +2,7 @@
 import type { Func } from "../ir/func.ts";
 import { printFunc } from "../ir/print.ts";
 import { persistenceOf } from "../ir/program_loop.ts";
-import { cloneFunc, walkOps } from "../ir/walk.ts";
+import { cloneFunc, holds } from "../ir/walk.ts";
 import type { Requirement } from "../contract/types.ts";
 import { emitEntry, type EmittedEntry } from "../lower/mod.ts";
 import type { Homes } from "../lower/homes.ts";
@@ -149,9 +149,7 @@ export function lowerForms(
 
 /** Whether dots of warp groups take what others have led to. */
 function hasChain({ body }: Func): boolean {
-  let found = false;
-  walkOps(body, ({ name }) => found ||= name === "register_group_dot");
-  return found;
+  return holds(body, new Set(["register_group_dot"]));
 }
 
 function tensorForm(
@@ -191,9 +189,7 @@ function tensorForm(
 
 /** Without dots there is nothing to copy for, whatever the target. */
 function hasDots({ body }: Func): boolean {
-  let found = false;
-  walkOps(body, ({ name }) => found ||= name === "dot");
-  return found;
+  return holds(body, new Set(["dot"]));
 }
 
 /** The passes for a target, on a copy of the function. */

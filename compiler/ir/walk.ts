@@ -10,6 +10,13 @@ export function walkOps(region: Region, visit: (op: Op) => void): void {
   }
 }
 
+/** Whether a region has operations of one of these names, at any depth. */
+export function holds({ ops }: Region, names: ReadonlySet<Op["name"]>): boolean {
+  return ops.some(({ name, regions }) =>
+    names.has(name) || regions.some((inner) => holds(inner, names))
+  );
+}
+
 /** The operation that ends a region. */
 export function terminatorOf(region: Region): Op {
   return must(region.ops.at(-1), "terminator");

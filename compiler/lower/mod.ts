@@ -5,7 +5,7 @@ import { renumber } from "../ptx/renumber.ts";
 import { waitForGrids } from "../ptx/wait_for_grids.ts";
 import type { Func, Op } from "../ir/func.ts";
 import { partitionsOf, persistenceOf } from "../ir/program_loop.ts";
-import { walkOps } from "../ir/walk.ts";
+import { holds, walkOps } from "../ir/walk.ts";
 import { fitsShared, type Target } from "../targets.ts";
 import type { AxisFacts } from "../tile/axis.ts";
 import { must } from "../support/bug.ts";
@@ -114,7 +114,7 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
     remote: { hasReads: false, isMeeting: false, phases: new Map(), awaited: [] },
     // Barrier 0 is that of all threads.
     blockBarrier: helpers === 0 ? [int(0)] : [barrier, int(32 * options.numWarps)],
-    hasDots: hasDots(func),
+    hasDots: holds(func.body, DOTS),
     values: new Map(),
     threadParts: new Map(),
     chainLengths: new Map(),
@@ -206,13 +206,7 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
   };
 }
 
-const DOTS: ReadonlySet<string> = new Set(["dot", "warp_group_dot", "register_group_dot"]);
-
-function hasDots({ body }: Func): boolean {
-  let found = false;
-  walkOps(body, ({ name }) => found ||= DOTS.has(name));
-  return found;
-}
+const DOTS: ReadonlySet<Op["name"]> = new Set(["dot", "warp_group_dot", "register_group_dot"]);
 
 /** Whether threads have the elements of its results: of an atomic operation that nothing asks for its result none do. */
 function hasElements(op: Op): boolean {

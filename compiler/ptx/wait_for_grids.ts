@@ -36,7 +36,7 @@ function isBound(opcode: string, modifiers: readonly string[]): boolean {
   return modifiers.includes("global") || !modifiers.some((modifier) => OWN_SPACES.test(modifier));
 }
 
-/** A stretch of items that not every thread goes through once: inserting anywhere behind `from` up to `to` is in it. */
+/** Items that some threads skip or repeat: what is inserted behind `from` and not behind `to` is among them. */
 interface Stretch {
   readonly from: number;
   readonly to: number;

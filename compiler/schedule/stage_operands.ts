@@ -15,7 +15,7 @@ import { type Func, type Op, type OpOf, type Region, setAttrs, type Value } from
 import { operandsOf } from "../ir/op.ts";
 import { hasTrait } from "../ir/table.ts";
 import { bodyOfProgram } from "../ir/program_loop.ts";
-import { cloneFunc, countUses, restoreBody, walkOps } from "../ir/walk.ts";
+import { cloneFunc, countUses, holds, restoreBody } from "../ir/walk.ts";
 import { dropDead } from "../tile/drop_dead.ts";
 import { fitsShared, query } from "../targets.ts";
 import { conversionOf, hasBlockBarrier } from "../layout/exchanges.ts";
@@ -54,10 +54,8 @@ export const stageOperands: Pass<TargetContext> = {
   },
 };
 
-function hasDots(func: Func): boolean {
-  let found = false;
-  walkOps(func.body, ({ name }) => found ||= name === "dot");
-  return found;
+function hasDots({ body }: Func): boolean {
+  return holds(body, new Set(["dot"]));
 }
 
 /** Stages all operands that need it; true if loops prefetch some or keep some resident, as they may. */

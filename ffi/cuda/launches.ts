@@ -74,7 +74,7 @@ export function prepareLaunch(
       longs[CONFIG.stream] = stream;
       const status = cuLaunchKernelEx(config, fn, 0n, extra);
       if (status !== STATUS.notSupported) return status;
-      // Devices and modes without it: from now on as any other launch.
+      // A device or a mode that does not support it: all further launches are ordinary.
       queue = ordinary;
       return ordinary(gridX, gridY, gridZ, stream);
     };

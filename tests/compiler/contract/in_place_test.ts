@@ -65,6 +65,14 @@ const SUMS = `for (int k = 0; k < N; k += 32) {
   }
   float all = sum[+];`;
 
+/** Copies a matrix by groups of eight times four rows; so many programs do each. */
+const groups = (programs: string): string =>
+  matrix(
+    "*?(check) py = *?(check) px;",
+    MATRIX,
+    HEAD.replace("cdiv(M, 4), cdiv(N, 32)", `${programs}, cdiv(N, 32), cdiv(M, 32)`),
+  ).replace("get_program_id(0) * 4", "(get_program_id(2) * 8 + get_program_id(0)) * 4");
+
 Deno.test("inPlaceParams() allows results of programs that read their own elements before they write them", () => {
   const allowed = {
     vector: vector(`${LANES} *?(r < N) (Y + r) = *?(r < N) (X + r) + 1;`),
@@ -74,11 +82,7 @@ Deno.test("inPlaceParams() allows results of programs that read their own elemen
     int c[32] = k + 0 ... 32;
     *?(c < N) (Y + row * ldy + c) = *?(c < N) (X + row * ldx + c) / all;
   }`),
-    "rows of groups": matrix(
-      "*?(check) py = *?(check) px;",
-      MATRIX,
-      HEAD.replace("cdiv(M, 4), cdiv(N, 32)", "min(8, cdiv(M, 4)), cdiv(N, 32), cdiv(M, 32)"),
-    ).replace("get_program_id(0) * 4", "(get_program_id(2) * 8 + get_program_id(0)) * 4"),
+    "rows of groups": groups("min(8, cdiv(M, 4))"),
     "rows in turn": matrix(
       "for (int k = 0; k < M; k += 32) { bool more[4, 32] = row[:, newaxis] < M - k && col[newaxis, :] < N; " +
         "*?(more) (py + k * ldy) = *?(more) (px + k * ldx); }",
@@ -136,16 +140,8 @@ Deno.test("inPlaceParams() allows none where a program may read what was written
       MATRIX,
       HEAD.replace("cdiv(N, 32))", "cdiv(N, 32), 2)"),
     ),
-    "groups that overlap": matrix(
-      "*?(check) py = *?(check) px;",
-      MATRIX,
-      HEAD.replace("cdiv(M, 4), cdiv(N, 32)", "min(9, cdiv(M, 4)), cdiv(N, 32), cdiv(M, 32)"),
-    ).replace("get_program_id(0) * 4", "(get_program_id(2) * 8 + get_program_id(0)) * 4"),
-    "groups of any size": matrix(
-      "*?(check) py = *?(check) px;",
-      MATRIX,
-      HEAD.replace("cdiv(M, 4), cdiv(N, 32)", "cdiv(M, 4), cdiv(N, 32), cdiv(M, 32)"),
-    ).replace("get_program_id(0) * 4", "(get_program_id(2) * 8 + get_program_id(0)) * 4"),
+    "groups that overlap": groups("min(9, cdiv(M, 4))"),
+    "groups of any size": groups("cdiv(M, 4)"),
     "a transposition": matrix(
       "*?(^check) (Y + col[:, newaxis] * ldy + row[newaxis, :]) = ^(*?(check) px);",
       MATRIX,
