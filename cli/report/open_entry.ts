@@ -1,10 +1,6 @@
 /** An entry of a file in the forms that it takes: typed tree, tile IR before and after layouts. */
-import {
-  buildInstance,
-  buildOptions,
-  checkInstance,
-  entryOptions,
-} from "../../compiler/driver/instance_build.ts";
+import { buildInstance, buildOptions, entryOptions } from "../../compiler/driver/instance_build.ts";
+import { instanceTexts, targetsFrom } from "../../compiler/driver/instance_texts.ts";
 import { planFile } from "../../compiler/driver/compile_file.ts";
 import { DiagnosticCollector } from "../../compiler/driver/diagnostics.ts";
 import { entryName } from "../../compiler/driver/entry_names.ts";
@@ -41,9 +37,10 @@ export function openEntry(
   if (first === undefined) return undefined;
   let found: OpenedEntry | undefined;
   for (const plan of first.plan.instances) {
-    const checked = checkInstance(front, first.site, plan, target);
+    const texts = instanceTexts(front, first.site, plan, targetsFrom(targetName, plan));
+    const [{ value: checked }] = texts;
     const building = buildOptions(options, plan);
-    const built = buildInstance(checked, first.plan, plan, building, new Reporter());
+    const built = buildInstance(texts, first.plan, plan, building, new Reporter());
     for (const { func, specialization } of built?.funcs ?? []) {
       const name = entryName(first.plan, plan, specialization).symbol;
       const lowering = { ...entryOptions(plan), target, symbol: name };

@@ -24,9 +24,9 @@ import type {
   ContractExpr,
   ContractParam,
   KernelContract,
-  Requirement,
   TensorContract,
 } from "./types.ts";
+import { distinctBy } from "../support/distinct.ts";
 import { times } from "../support/times.ts";
 
 /** The contract of one instance; disagreements are reported. */
@@ -56,20 +56,11 @@ export function mergeContract(
     gridOrigin: grid.origin,
     tensors,
     ranges: bounds.ranges,
-    requires: distinct([
+    requires: distinctBy([
       ...declared.requires.map(({ condition, text }) => ({ condition, text })),
       ...bounds.requires,
-    ]),
+    ], ({ condition }) => normalKey(condition)),
   };
-}
-
-function distinct(requires: readonly Requirement[]): readonly Requirement[] {
-  const byCondition = new Map<string, Requirement>();
-  for (const require of requires) {
-    const key = normalKey(require.condition);
-    if (!byCondition.has(key)) byCondition.set(key, require);
-  }
-  return [...byCondition.values()];
 }
 
 /** Parameters that the code or the grid reads. Promises about the others are not asked of callers. */

@@ -30,10 +30,11 @@ import {
   buildInstance,
   type BuildOptions,
   buildOptions,
-  buildSpecialized,
   type BuiltInstance,
-  checkInstance,
+  funcsOfText,
 } from "./instance_build.ts";
+import { checkInstance, instanceTexts } from "./instance_texts.ts";
+import type { OfTexts } from "../contract/unite.ts";
 import { type CheckedKernel, InstanceFront, type ParsedFile } from "./front/instance_front.ts";
 import { timed } from "./passes/run_passes.ts";
 import type { TypedKernel } from "../check/tree/typed.ts";
@@ -180,21 +181,19 @@ function compileKernel(
   for (const instance of plan.instances) {
     const reporter = new Reporter();
     const label = labelOf(instance);
-    const [first = all[0]] = instance.targets;
-    const checked = timed(
+    const [first = all[0], ...others] = instance.targets;
+    const texts = timed(
       watchEntry(options, entryName(plan, instance, GENERAL).symbol),
       "check",
-      () => checkInstance(front, site, instance, ALL_TARGETS[first]),
+      () => instanceTexts(front, site, instance, [first, ...others]),
     );
-    collector.addInstance(site.offset, label, checked.general);
-    collector.addInstance(site.offset, label, checked.own);
+    reportTexts(texts, front.file, site, plan, label, collector);
     const building = buildOptions(
       options,
       instance,
       (specialization) => watchEntry(options, entryName(plan, instance, specialization).symbol),
     );
-    const built = buildInstance(checked, plan, instance, building, reporter);
-    if (isMissing(checked)) reportMissing(site, plan, front.file, reporter);
+    const built = buildInstance(texts, plan, instance, building, reporter);
     const { numWarps, numCtas, numStages, maxRegisters, floats } = instance.options;
     if (built?.funcs.every(({ func }) => checkTileLimits(func, instance.options, reporter))) {
       if (kernel === undefined) ({ kernel, key } = built);
@@ -205,13 +204,8 @@ function compileKernel(
       const funcs = new Map([[built.kernel, built.funcs.map(({ func }) => func)]]);
       for (const target of targets.filter((one) => instance.targets.includes(one))) {
         if (!front.work.allowsMore(reporter)) break;
+        if (checkOnly) break;
         const own = checkInstance(front, site, instance, ALL_TARGETS[target]);
-        if (own.own !== checked.own) {
-          const found = [...own.general, ...own.own].map((one) => inTextFor(target, one));
-          collector.addInstance(site.offset, label, found);
-          if (isMissing(own)) reportMissing(site, plan, front.file, reporter);
-        }
-        if (checkOnly) continue;
         for (
           const [index, func] of funcsOf(own.kernel, built, funcs, building, reporter).entries()
         ) {
@@ -251,6 +245,29 @@ function compileKernel(
     constants: constants.list(),
     modules: backEnd.modules(),
   };
+}
+
+/** What is wrong with the texts of an instance: each thing once, with a target that the first text does not stand for. */
+function reportTexts(
+  texts: OfTexts<CheckedKernel>,
+  file: SourceFile,
+  site: KernelSite,
+  plan: KernelPlan,
+  label: string,
+  collector: DiagnosticCollector,
+): void {
+  const [{ value: first }, ...others] = texts;
+  collector.addInstance(site.offset, label, first.general);
+  collector.addInstance(site.offset, label, first.own);
+  for (const { value: { general, own }, target } of others) {
+    if (own === first.own) continue;
+    const found = [...general, ...own].map((one) => inTextFor(target, one));
+    collector.addInstance(site.offset, label, found);
+  }
+  if (!texts.some(({ value }) => isMissing(value))) return;
+  const reporter = new Reporter();
+  reportMissing(site, plan, file, reporter);
+  collector.addInstance(site.offset, label, reporter.diagnostics);
 }
 
 const isMissing = ({ kernel, general, own }: CheckedKernel): boolean =>
@@ -322,18 +339,13 @@ function describeInstances(
 /** The optimised functions of an instance, for targets that the text distinguishes those of their own kernel. */
 function funcsOf(
   kernel: TypedKernel | undefined,
-  { declared, funcs }: BuiltInstance,
+  built: BuiltInstance,
   known: Map<TypedKernel, readonly Func[]>,
   options: BuildOptions,
   reporter: Reporter,
 ): readonly Func[] {
   if (kernel === undefined) return [];
-  const built = known.get(kernel) ??
-    funcs.map(({ specialization }) =>
-      buildSpecialized(kernel, declared, specialization, options, reporter)
-    );
-  const found = built.filter((func) => func !== undefined);
-  const whole = found.length === built.length ? found : [];
-  known.set(kernel, whole);
-  return whole;
+  const funcs = known.get(kernel) ?? funcsOfText(kernel, built, options, reporter);
+  known.set(kernel, funcs);
+  return funcs;
 }

@@ -1,25 +1,24 @@
 /** One instance from its plan to tile IR: its contract, and one optimised function per specialisation. */
 import { type Assumption, buildFunc } from "../build/mod.ts";
 import type { NameRecorder } from "../build/names.ts";
-import { type Declared, readDeclared } from "../contract/declared.ts";
+import type { Declared } from "../contract/declared.ts";
 import { leastCommonMultiple } from "../support/arith.ts";
 import { specializationName } from "../instances/choose_configs.ts";
 import { infer } from "../contract/infer.ts";
 import type { InstancePlan, KernelPlan } from "../instances/instances.ts";
-import type { KernelSite } from "../instances/items.ts";
 import { keyOf } from "../contract/key.ts";
-import { kernelParams } from "../contract/kernel_params.ts";
 import { integerValues } from "../instances/macro_values.ts";
 import { mergeContract } from "../contract/merge.ts";
+import { type OfTexts, uniteInferred } from "../contract/unite.ts";
 import { GENERAL, planSpecializations, type Specialization } from "../instances/specialize.ts";
 import { nameTiles } from "../contract/tile_names.ts";
 import type { KernelContract } from "../contract/types.ts";
 import type { TypedKernel } from "../check/tree/typed.ts";
 import type { WorkBudget } from "./limits/work_budget.ts";
-import type { CheckedKernel, InstanceFront } from "./front/instance_front.ts";
+import type { CheckedKernel } from "./front/instance_front.ts";
+import { mapTexts, readTexts } from "./instance_texts.ts";
 import type { Func } from "../ir/func.ts";
 import type { CompileOptions } from "../options.ts";
-import type { TargetFacts } from "../preprocess/predefined.ts";
 import { Reporter } from "../support/diagnostic.ts";
 import { must } from "../support/bug.ts";
 import { type EntryOptions, printHeader } from "./inspect/ir_text.ts";
@@ -36,7 +35,10 @@ export interface BuiltInstance {
   readonly kernel: TypedKernel;
   readonly contract: KernelContract;
   readonly declared: Declared;
+  /** Of the first text. */
   readonly funcs: readonly SpecializedFunc[];
+  /** General functions of the kernels of all texts. */
+  readonly generals: ReadonlyMap<TypedKernel, Func>;
   /** Parameters that decide which configuration is best. */
   readonly key: readonly string[];
 }
@@ -68,38 +70,30 @@ export function entryOptions(
   return { floats, numWarps, numCtas, numStages, maxRegisters };
 }
 
-/** The typed kernel of an instance for one architecture. */
-export function checkInstance(
-  front: InstanceFront,
-  site: KernelSite,
-  plan: InstancePlan,
-  arch: TargetFacts,
-): CheckedKernel {
-  return front.check({ defines: plan.defines, options: plan.options, arch }, site);
-}
-
-/** Builds an instance; undefined after an error. */
+/** Builds an instance of the first text, with what all texts together demand; undefined after an error. */
 export function buildInstance(
-  checked: CheckedKernel,
+  texts: OfTexts<CheckedKernel>,
   kernelPlan: KernelPlan,
   plan: InstancePlan,
   options: BuildOptions,
   reporter: Reporter,
 ): BuiltInstance | undefined {
-  const { kernel, work } = checked;
-  if (kernel === undefined) return undefined;
-  const params = kernelParams(kernel);
-  const declared = readDeclared(
-    kernelPlan.items,
-    params,
-    checked.parsed.preprocessed.macros,
-    reporter,
-  );
-  const general = buildSpecialized(kernel, declared, GENERAL, options, reporter);
-  if (general === undefined) return undefined;
+  const read = readTexts(texts, kernelPlan.items, reporter);
+  if (read === undefined) return undefined;
+  const { params, declared, kernels } = read;
+  const [{ value: { work } }] = texts;
+  const [{ value: kernel }] = kernels;
+  const generals = new Map<TypedKernel, Func>();
+  for (const { value } of kernels) {
+    const func = buildSpecialized(value, declared, GENERAL, options, reporter);
+    if (func === undefined) return undefined;
+    generals.set(value, func);
+  }
+  const generalOf = (one: TypedKernel): Func => must(generals.get(one), "a general function");
+  const general = generalOf(kernel);
   countFunc(work, general);
   const { inferred, contract } = timed(options.watchOf(GENERAL), "contract", () => {
-    const inferred = infer(general);
+    const inferred = uniteInferred(mapTexts(kernels, (one) => infer(generalOf(one))), reporter);
     const grid = nameTiles(inferred.grid, general, integerValues(plan.defines));
     const contract = mergeContract(params, declared, { ...inferred, grid }, reporter);
     return { inferred, contract };
@@ -121,8 +115,25 @@ export function buildInstance(
     contract,
     declared,
     funcs,
+    generals,
     key: keyOf(params, kernelPlan.items, contract, general),
   };
+}
+
+/** The same functions for a target that takes the text of another kernel. */
+export function funcsOfText(
+  kernel: TypedKernel,
+  { declared, funcs, generals }: BuiltInstance,
+  options: BuildOptions,
+  reporter: Reporter,
+): readonly Func[] {
+  const built = funcs.map(({ specialization }) =>
+    specialization === GENERAL
+      ? generals.get(kernel)
+      : buildSpecialized(kernel, declared, specialization, options, reporter)
+  );
+  const found = built.filter((func) => func !== undefined);
+  return found.length === built.length ? found : [];
 }
 
 function countFunc(work: WorkBudget, { nextId }: Func): void {

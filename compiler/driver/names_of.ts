@@ -20,7 +20,8 @@ import { ALL_TARGETS, type TargetName } from "../targets.ts";
 import { planFile } from "./compile_file.ts";
 import { DiagnosticCollector } from "./diagnostics.ts";
 import { entryName, readFormName } from "./entry_names.ts";
-import { buildInstance, buildOptions, checkInstance, entryOptions } from "./instance_build.ts";
+import { buildInstance, buildOptions, entryOptions } from "./instance_build.ts";
+import { instanceTexts, targetsFrom } from "./instance_texts.ts";
 import { lowerEntry, lowerTensorForm, type TargetLowering } from "./lower_entry.ts";
 import type { PassWatch } from "./passes/run_passes.ts";
 
@@ -50,12 +51,12 @@ function namesWith(
       const { suffix } = instance.configuration;
       if (!wanted.startsWith(first) || !wanted.endsWith(suffix)) continue;
       const noted = new Noted();
-      const checked = checkInstance(front, site, instance, ALL_TARGETS[target]);
+      const texts = instanceTexts(front, site, instance, targetsFrom(target, instance));
       const building = {
         ...buildOptions(options, instance, (specialization) => noted.watch(specialization)),
         namesOf: (specialization: Specialization) => noted.recorderOf(specialization),
       };
-      const built = buildInstance(checked, plan, instance, building, new Reporter());
+      const built = buildInstance(texts, plan, instance, building, new Reporter());
       const found = built?.funcs.find(({ specialization }) =>
         entryName(plan, instance, specialization).symbol === wanted
       );

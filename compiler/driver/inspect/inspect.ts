@@ -1,5 +1,6 @@
 /** One phase of the compiler as text, for people: `tri inspect`. */
-import { buildInstance, buildOptions, checkInstance, entryOptions } from "../instance_build.ts";
+import { buildInstance, buildOptions, entryOptions } from "../instance_build.ts";
+import { instanceTexts } from "../instance_texts.ts";
 import { DiagnosticCollector } from "../diagnostics.ts";
 import { dumpAst } from "../../parse/dump_ast.ts";
 import { dumpTyped } from "../../check/tree/dump_typed.ts";
@@ -16,6 +17,7 @@ import { findViews } from "../../views/find_views.ts";
 import { printViews } from "../../views/print_views.ts";
 import { axisAnalysis } from "../../tile/axis.ts";
 import type { Specialization } from "../../instances/specialize.ts";
+import type { OfTexts } from "../../contract/unite.ts";
 import type { CheckedKernel, InstanceFront, ParsedFile } from "../front/instance_front.ts";
 import type { KernelSite } from "../../instances/items.ts";
 import type { InstancePlan, KernelPlan } from "../../instances/instances.ts";
@@ -23,7 +25,7 @@ import type { CompileOptions } from "../../options.ts";
 import { compileFile, planFile } from "../compile_file.ts";
 import { Reporter } from "../../support/diagnostic.ts";
 import type { SourceFile } from "../../support/source.ts";
-import { ALL_TARGETS, type Target } from "../../targets.ts";
+import { ALL_TARGETS, type Target, type TargetName } from "../../targets.ts";
 
 /** The phases there are to look at. */
 export type Phase = "tokens" | "ast" | "types" | "ir" | "views" | "plan" | "layout" | "ptx";
@@ -58,30 +60,34 @@ export function inspect(
     new DiagnosticCollector(),
     new Reporter(),
   );
-  const target = ALL_TARGETS[options.targets[0] ?? "sm_80"];
+  const { targets: [targetName = "sm_80"] } = options;
+  const target = ALL_TARGETS[targetName];
   for (const { site, plan } of kernels) {
     const instance = plan.instances.find((candidate) =>
       variant === undefined || candidate.variant.name === variant
     );
     if (instance === undefined) continue;
-    const checked = checkInstance(front, site, instance, target);
+    const texts = instanceTexts(front, site, instance, [targetName]);
+    const [{ value: checked }] = texts;
     if (after !== undefined) {
-      return inspectPasses(checked, plan, instance, options, target, after);
+      return inspectPasses(texts, plan, instance, options, target, after);
     }
     switch (phase) {
       case "views":
       case "plan":
         return plan.instances.filter(({ variant }) => variant.name === instance.variant.name)
-          .map((one) => inspectLoads(front, site, plan, one, options, target, phase)).join("\n");
+          .map((one) => inspectLoads(front, site, plan, one, options, targetName, phase)).join(
+            "\n",
+          );
       case "tokens":
       case "ast":
         return inspectText(checked.parsed, phase);
       case "types":
         return checked.kernel === undefined ? "" : dumpTyped({ kernels: [checked.kernel] });
       case "ir":
-        return inspectPasses(checked, plan, instance, options, target, lastStepOf("tile"));
+        return inspectPasses(texts, plan, instance, options, target, lastStepOf("tile"));
       case "layout":
-        return inspectPasses(checked, plan, instance, options, target, lastStepOf("schedule"));
+        return inspectPasses(texts, plan, instance, options, target, lastStepOf("schedule"));
     }
   }
   const isWhole = wanted === undefined && variant === undefined;
@@ -104,12 +110,13 @@ function inspectLoads(
   plan: KernelPlan,
   instance: InstancePlan,
   options: CompileOptions,
-  target: Target,
+  targetName: TargetName,
   phase: "views" | "plan",
 ): string {
-  const checked = checkInstance(front, site, instance, target);
+  const texts = instanceTexts(front, site, instance, [targetName]);
+  const target = ALL_TARGETS[targetName];
   const building = buildOptions(options, instance);
-  const built = buildInstance(checked, plan, instance, building, new Reporter());
+  const built = buildInstance(texts, plan, instance, building, new Reporter());
   const entry = entryOptions(instance);
   return (built?.funcs ?? []).map(({ func, specialization }) => {
     const viewing = { target, numWarps: entry.numWarps, axisInfo: axisAnalysis(func) };
@@ -128,7 +135,7 @@ function inspectLoads(
 
 /** The functions of an instance after a step, one for each specialisation. */
 function inspectPasses(
-  checked: CheckedKernel,
+  texts: OfTexts<CheckedKernel>,
   plan: KernelPlan,
   instance: InstancePlan,
   options: CompileOptions,
@@ -148,7 +155,7 @@ function inspectPasses(
     after: dumpsOf(specialization).watch((step) => printHeader({ after: step, target, entry })),
   });
   const building = buildOptions(options, instance, watchFor);
-  const built = buildInstance(checked, plan, instance, building, new Reporter());
+  const built = buildInstance(texts, plan, instance, building, new Reporter());
   const isTile = TILE_STEPS.some(({ name }) => name === after);
   return (built?.funcs ?? []).map(({ func, specialization }) => {
     if (!isTile) {

@@ -4,12 +4,12 @@ import { DiagnosticCollector } from "../../../compiler/driver/diagnostics.ts";
 import {
   buildInstance,
   buildOptions,
-  checkInstance,
   entryOptions,
 } from "../../../compiler/driver/instance_build.ts";
 import type { Func, Op } from "../../../compiler/ir/func.ts";
 import { walkOps } from "../../../compiler/ir/walk.ts";
 import { type LoweredEntry, lowerEntry } from "../../../compiler/driver/lower_entry.ts";
+import { instanceTexts } from "../../../compiler/driver/instance_texts.ts";
 import { planFile } from "../../../compiler/driver/compile_file.ts";
 import type { PtxKernel } from "../../../compiler/ptx/func.ts";
 import { printModule } from "../../../compiler/ptx/print.ts";
@@ -51,10 +51,11 @@ export function lowerText(
   const { front, kernels } = planFile({ name: "k.tc", text }, options, collector, reporter);
   const found = kernels.flatMap(({ site, plan }) =>
     plan.instances.flatMap((instance): LoweredInstance[] => {
-      const checked = checkInstance(front, site, instance, ALL_TARGETS[target]);
+      const texts = instanceTexts(front, site, instance, [target]);
+      const [{ value: checked }] = texts;
       collector.addInstance(site.offset, "", [...checked.general, ...checked.own]);
       const built = buildInstance(
-        checked,
+        texts,
         plan,
         instance,
         buildOptions(options, instance),

@@ -1,9 +1,6 @@
 import { DiagnosticCollector } from "../../../../compiler/driver/diagnostics.ts";
-import {
-  buildInstance,
-  buildOptions,
-  checkInstance,
-} from "../../../../compiler/driver/instance_build.ts";
+import { buildInstance, buildOptions } from "../../../../compiler/driver/instance_build.ts";
+import { checkInstance, instanceTexts } from "../../../../compiler/driver/instance_texts.ts";
 import { planFile } from "../../../../compiler/driver/compile_file.ts";
 import { MAX_WORK, WorkBudget } from "../../../../compiler/driver/limits/work_budget.ts";
 import { must } from "../../../../compiler/support/bug.ts";
@@ -41,9 +38,9 @@ Deno.test("buildInstance() stops between specialisations when the budget is spen
   const { front, kernels } = planFile(FILE, options, new DiagnosticCollector(), reporter);
   const { site, plan } = must(kernels[0], "a kernel");
   const instance = must(plan.instances[0], "an instance");
-  const checked = checkInstance(front, site, instance, TARGETS.sm_80);
+  const texts = instanceTexts(front, site, instance, ["sm_80"]);
   const build = (): number | undefined =>
-    buildInstance(checked, plan, instance, buildOptions(options, instance), reporter)?.funcs.length;
+    buildInstance(texts, plan, instance, buildOptions(options, instance), reporter)?.funcs.length;
   assertEquals([build(), reporter.diagnostics], [2, []]);
   front.work.add("values", MAX_WORK);
   assertEquals(build(), undefined);
