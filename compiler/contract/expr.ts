@@ -194,6 +194,10 @@ function tidy(expr: Operation): ContractExpr {
       );
       return kept.length === 1 ? a : { op: expr.op, args: kept };
     }
+    case "?:":
+      return a.op === "const" && a.macro === undefined
+        ? must(expr.args[a.value === 0 ? 2 : 1], "choice")
+        : expr;
     default:
       return expr;
   }

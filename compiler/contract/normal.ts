@@ -21,7 +21,7 @@ import {
   subPoly,
   type Term,
 } from "./poly.ts";
-import { type Operation, printExpr } from "./expr.ts";
+import { constant, constantValue, type Operation, printExpr } from "./expr.ts";
 import type { ContractExpr } from "./types.ts";
 
 /** Whether two expressions have the same value for all extents; names of compile-time parameters do not matter. */
@@ -54,6 +54,8 @@ export function normalForm(expr: ContractExpr): Poly {
 function ofOperation(expr: Operation): Poly {
   const parts = expr.args.map(normalForm);
   const part = (index: number): Poly => parts[index] ?? bug(`no argument ${index}`);
+  const value = valueOf(expr, parts);
+  if (value !== undefined) return polyOf(value);
   switch (expr.op) {
     case "+":
       return addPoly(part(0), part(1));
@@ -85,11 +87,22 @@ function ofOperation(expr: Operation): Poly {
     case "&&":
     case "||":
       return unordered(expr.op, parts, expr);
+    case "?:": {
+      const test = constantOf(part(0));
+      if (test !== undefined) return test === 0n ? part(2) : part(1);
+      return opaque(`?:(${parts.map(polyKey).join(", ")})`, expr);
+    }
     case "next_pow2":
     case "!":
-    case "?:":
       return opaque(`${expr.op}(${parts.map(polyKey).join(", ")})`, expr);
   }
+}
+
+/** Of an operation on constants, where all of them are exact. */
+function valueOf({ op }: Operation, parts: readonly Poly[]): number | undefined {
+  const known = parts.flatMap((poly) => constantOf(poly) ?? []).map(Number);
+  if (known.length < parts.length || !known.every(Number.isSafeInteger)) return undefined;
+  return constantValue({ op, args: known.map((value) => constant(value)) });
 }
 
 function opaque(key: string, expr: ContractExpr): Poly {

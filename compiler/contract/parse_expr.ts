@@ -243,12 +243,12 @@ class Translator {
   }
 
   #conditional(
-    { condition, then, else: otherwise, span }: Extract<Expr, { kind: "conditional" }>,
+    { condition, then, else: otherwise, operatorSpan }: Extract<Expr, { kind: "conditional" }>,
   ): ContractExpr | undefined {
     const test = this.expr(condition);
     const yes = then === undefined ? test : this.expr(then);
     const no = this.expr(otherwise);
-    return test && yes && no && this.#named("?:", [test, yes, no], span);
+    return test && yes && no && this.#named("?:", [test, yes, no], operatorSpan);
   }
 
   #call({ callee, args, span }: Extract<Expr, { kind: "call" }>): ContractExpr | undefined {

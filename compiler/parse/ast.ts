@@ -294,6 +294,7 @@ export type Expr =
     readonly condition: Expr;
     readonly then?: Expr;
     readonly else: Expr;
+    readonly operatorSpan: Span;
     readonly span: Span;
   }
   | {

@@ -60,8 +60,14 @@ export function parseConditional(p: ParseContext): Expr {
   cursor.expect(":", { notes: [{ message: "to go with this `?`", span: question.span }] });
   const otherwise = parseConditional(p);
   cursor.leave();
-  const span = joinSpans(condition.span, otherwise.span);
-  return { kind: "conditional", condition, ...(then && { then }), else: otherwise, span };
+  return {
+    kind: "conditional",
+    condition,
+    ...(then && { then }),
+    else: otherwise,
+    operatorSpan: question.span,
+    span: joinSpans(condition.span, otherwise.span),
+  };
 }
 
 /** lor … matmul: every level of language.md 5.1 from 15 down to 5, left-associative. */

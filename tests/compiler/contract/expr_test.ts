@@ -74,6 +74,10 @@ Deno.test("parseContractExpr() names no constant after a macro with a longer bod
   const rows = { TILE: "64", ROWS: "(N <= 8 ? TILE / 8 : TILE >= 32 && N <= 16 ? 4 : 1)" };
   assertEquals(printExpr(mustRead("M + ROWS", rows)), "M + (N <= 8 ? 8 : 1 && N <= 16 ? 4 : 1)");
   assertEquals(value("M * MINUS", macros), -200n);
+  const chosen = { K: "256", TILE: "(K > 128 ? 64 : 32)" };
+  assertEquals(printExpr(mustRead("cdiv(M, TILE)", chosen)), "cdiv(M, TILE)");
+  assertEquals(value("cdiv(M, TILE)", chosen), 2n);
+  assertEquals(printExpr(mustRead("cdiv(M, 4 > 3 ? N : 32)")), "cdiv(M, N)");
 });
 
 Deno.test("parseContractExpr() reports unknown names, functions and operators", () => {
@@ -148,6 +152,9 @@ Deno.test("sameExpr() sees through the spellings of one value", () => {
     ["M % 8 == 0", "0 == M % 8"],
     ["M < N", "N >= M + 1"],
     ["M > 0 && N > 0", "N > 0 && M > 0"],
+    ["cdiv(M, TM > 32 ? TM : 32)", "cdiv(M, 64)"],
+    ["cdiv(M, TM > 64 ? TM : 32)", "cdiv(M, 32)"],
+    ["max(TM, 32) + next_pow2(TM - 1)", "128"],
   ];
   for (const [a, b] of equal) {
     assert(sameExpr(mustRead(a, macros), mustRead(b, macros)), `${a} is ${b}`);

@@ -179,6 +179,7 @@ const trees = fc.letrec<Trees>((tie) => {
             condition,
             ...then,
             else: other,
+            operatorSpan: span,
             span,
           })),
         weight: 2,
