@@ -20,6 +20,7 @@ export type FaultKind =
   | "missing fence"
   | "read-only memory"
   | "exited block"
+  | "early access"
   | "unsupported instruction"
   | "illegal instruction"
   | "failed assertion"

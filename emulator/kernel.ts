@@ -50,6 +50,8 @@ export interface LaunchRequest {
   readonly cluster?: readonly [number, number, number];
   /** Dynamic shared memory. */
   readonly sharedBytes: number;
+  /** Whether each thread promises to wait for the grids before it (`griddepcontrol.wait`); absent: no. */
+  readonly startsEarly?: boolean | undefined;
   readonly argumentBlock: Uint8Array;
   /** What is checked, and what is done about it; true: the defaults; false: nothing. */
   readonly checks: boolean | CheckLevels;
@@ -167,6 +169,7 @@ export function emulateKernel(host: KernelHost, source: KernelSource): {
       local: variables.local,
       granules,
       usesAsyncProxy,
+      startsEarly: request.startsEarly === true && levels.starts !== "off",
     };
     beginLaunch(machine, access);
     machine.views.u8.fill(0, program.counts, program.counts + 16 * program.blocks.length);

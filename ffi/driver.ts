@@ -77,7 +77,9 @@ export interface LaunchShape {
   readonly parameterNames?: readonly string[];
   /**
    * The kernel waits for what is before it in its stream (`griddepcontrol.wait`, each thread before it accesses memory of
-   * the device and before it ends), so a driver may start it before that has ended.
+   * the device and before it ends), so a driver may start it before that has ended. Where a kernel does not keep that, it
+   * races with what is before it: PTX without any such wait is refused, the emulator reports each thread that does not
+   * wait, and of cubins nothing is checked.
    */
   readonly startsEarly?: boolean;
 }

@@ -9,6 +9,9 @@ import { checkLaunchShape } from "./arguments/launch_shape.ts";
 import { describeValue } from "./arguments/values.ts";
 import { ModuleVariable } from "./variable.ts";
 
+/** Modules of whose kernels none waits for the grids before it, as far as their text says. */
+const NEVER_WAITING = new WeakSet<KernelModule>();
+
 /** A kernel image on a device. */
 export class KernelModule {
   /** The device that it belongs to. */
@@ -30,7 +33,9 @@ export class KernelModule {
     expectName("name of KernelModule", name);
     this.device = device;
     this.name = name;
-    this.#handle = device.enter().loadModule(bytesOf(image, "image"), name);
+    const bytes = bytesOf(image, "image");
+    this.#handle = device.enter().loadModule(bytes, name);
+    if (neverWaits(bytes)) NEVER_WAITING.add(this);
   }
 
   /** Whether it was disposed, by itself or with its device. */
@@ -118,9 +123,29 @@ export class KernelFunction {
   prepare(shape: LaunchShape): PreparedLaunch {
     checkLaunchShape(shape);
     if (this.module.disposed) throw new DisposedError(`Module ${this.module.name}`);
+    if (shape.startsEarly === true && NEVER_WAITING.has(this.module)) {
+      throw new ArgumentError({
+        argument: "startsEarly",
+        expected: "a kernel that waits for the grids before it",
+        actual: `${this.name} of ${this.module.name}, whose text has no griddepcontrol.wait`,
+      }, {
+        hint:
+          "run griddepcontrol.wait in each thread before it accesses memory of the device and " +
+          "before it ends, or leave startsEarly out",
+      });
+    }
     return this.module.device.enter().prepareLaunch(this.#handle, shape, this.name);
   }
 }
+
+/** Whether it is PTX without `griddepcontrol.wait`; images of other kinds do not say. */
+function neverWaits(image: HostBytes): boolean {
+  const text = new TextDecoder("latin1").decode(image);
+  return /^\s*\.version\b/m.test(text.slice(0, MOST_HEAD)) && !text.includes("griddepcontrol.wait");
+}
+
+/** Characters among which PTX says that it is PTX. */
+const MOST_HEAD = 4096;
 
 /** A NUL would end the name on its way to the driver, and another one would be found. */
 function expectName(argument: string, name: unknown): void {

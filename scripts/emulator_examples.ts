@@ -16,6 +16,8 @@ interface Example {
   readonly directives?: string;
   /** Whether the message is a warning. */
   readonly warns?: true;
+  /** Whether the launch may start before those before it have ended. */
+  readonly startsEarly?: true;
   /** Whether X has been disposed of. */
   readonly disposed?: true;
 }
@@ -107,6 +109,11 @@ mbarrier.arrive.shared.b64 _, [%a]; again: mbarrier.try_wait.parity.shared.b64 %
     blocks: 2,
     directives: ".reqnctapercluster 2, 1, 1",
   },
+  "early access": {
+    body:
+      "mul.wide.u32 %o, %t, 4; add.u64 %x, %x, %o; ld.global.f32 %f, [%x]; griddepcontrol.wait;",
+    startsEarly: true,
+  },
   "unsupported instruction": {
     body: "stacksave.u64 %o;",
   },
@@ -166,6 +173,7 @@ function run(example: Example): Pick<EmulatorError, "kind" | "message"> {
     sharedBytes: 0,
     parameterBytes: 16,
     parameterNames: ["X", "Y"],
+    ...(example.startsEarly === undefined ? {} : { startsEarly: example.startsEarly }),
   });
   const view = new DataView(argumentBlock.buffer, argumentBlock.byteOffset);
   [x, y].forEach((tensor, i) => view.setBigUint64(8 * i, tensor?.address ?? 0n, true));

@@ -1,6 +1,7 @@
 /** Checks of global memory: bounds of allocations, use after free, races. */
 import { nearest } from "../check/allocations.ts";
 import { noteRead, noteWrite } from "../check/cells.ts";
+import { checkEarly } from "../check/early.ts";
 import { describeGlobal } from "../check/describe.ts";
 import { PAGE_BYTES } from "../check/global_shadow.ts";
 import { attend, notePoll, strongWrite, WHO, whoIs } from "../check/order.ts";
@@ -17,6 +18,9 @@ export function checkGlobal(access: Access, check: CheckedAccess, all: number): 
   if (check.known !== launch.allocations || low < check.start || high + check.bytes > check.end) {
     mask = findBounds(access, check, all);
     if (mask === 0) return 0;
+  }
+  if (launch.startsEarly) {
+    checkEarly(access, mask, check.site, (lane) => earlyAccess(access, check, lane));
   }
   const { shift } = global;
   if (shift < 0) return mask;
@@ -59,6 +63,11 @@ export function checkGlobal(access: Access, check: CheckedAccess, all: number): 
     if (conflict !== undefined) failRace(access, check, lane, location, conflict, globalName);
   }
   return mask;
+}
+
+function earlyAccess(access: Access, check: CheckedAccess, lane: number): string {
+  const where = globalName(access, lane, access.reach.locations[lane] ?? 0);
+  return `${check.verb} of ${check.bytes} byte${check.bytes === 1 ? "" : "s"} at ${where}`;
 }
 
 const PAGE_SHIFT = Math.log2(PAGE_BYTES);

@@ -7,6 +7,7 @@ import { announceCopy } from "../access/announce.ts";
 import { accessOf } from "../access/state.ts";
 import { type Conflict, noteRead, noteStrongWrite, noteWrite } from "../check/cells.ts";
 import { conflictClause, kindOf, type Present } from "../check/conflict.ts";
+import { checkEarly } from "../check/early.ts";
 import { describeGlobal, describeShared } from "../check/describe.ts";
 import { PAGE_BYTES } from "../check/global_shadow.ts";
 import { type acquire, attend, type release, WHO, whoIs } from "../check/order.ts";
@@ -109,6 +110,7 @@ function checksFor({ machine, site }: HandlerContext): Watch {
       if (over > 0 && levels.bounds !== "off") {
         fail("out of bounds", effect, bytes, `${where()}: its last ${over} are past the end`, lane);
       }
+      checkEarly(access, 1 << lane, site, () => `${VERBS[effect]} ${bytes} bytes at ${where()}`);
       const { shift } = access.global;
       if (shift < 0) return;
       tick();

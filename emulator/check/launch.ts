@@ -37,6 +37,8 @@ export interface AccessLaunch {
   readonly granules: { readonly shared: number; readonly global: number };
   /** Whether the kernel accesses shared memory through the asynchronous proxy too (`proxies.ts`). */
   readonly usesAsyncProxy: boolean;
+  /** Whether it may start before the grids before it have ended (`early.ts`). */
+  readonly startsEarly: boolean;
 }
 
 /** The same as plain data, for other threads of the host. */
@@ -63,4 +65,5 @@ export const NO_LAUNCH: AccessLaunch = {
   local: [],
   granules: { shared: 0, global: 0 },
   usesAsyncProxy: false,
+  startsEarly: false,
 };

@@ -25,7 +25,8 @@ export type CheckName =
   | "copies"
   | "proxies"
   | "readOnly"
-  | "clusters";
+  | "clusters"
+  | "starts";
 
 /** The checks by name. Faults of other kinds always end a launch. */
 export const CHECKS = {
@@ -89,6 +90,12 @@ export const CHECKS = {
     level: "error",
     doc: "shared memory of another block of the cluster that has exited, or may have",
   },
+  starts: {
+    finds: ["early access"],
+    level: "error",
+    doc:
+      "global memory accessed before `griddepcontrol.wait`, and threads that end without it, in launches with `startsEarly`",
+  },
 } as const satisfies Record<CheckName, CheckRow>;
 
 /** What is done about the findings of each check. */
@@ -116,6 +123,7 @@ function levelsOf(level: (name: CheckName) => CheckLevel): CheckLevels {
     proxies: level("proxies"),
     readOnly: level("readOnly"),
     clusters: level("clusters"),
+    starts: level("starts"),
   };
 }
 

@@ -41,6 +41,8 @@ const HINTS: Readonly<Record<FaultKind, string>> = {
     "ld.global.nc (__ldg, const __restrict__) is for memory that the launch does not write: load without .nc",
   "exited block":
     "end the kernel with a barrier of the cluster after the last access to another block's shared memory",
+  "early access":
+    "the launch may start before the grids before it have ended: run griddepcontrol.wait in all threads first, or launch without startsEarly",
   "unsupported instruction":
     "the emulator does not know this instruction: run the kernel on a GPU, or build it for another architecture",
   "illegal instruction":

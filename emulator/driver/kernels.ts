@@ -98,7 +98,7 @@ export function prepare(
   settings: LaunchSettings,
 ): PreparedKernel {
   const { info } = kernel;
-  const { block, sharedBytes, parameterBytes } = shape;
+  const { block, sharedBytes, parameterBytes, startsEarly } = shape;
   const { architecture, heap, machine, levels, budget, workers, warn, debug } = settings;
   const shared = info.sharedBytes + sharedBytes;
   if (shared > architecture.sharedBytesPerBlock) {
@@ -135,6 +135,7 @@ export function prepare(
           grid,
           block,
           sharedBytes,
+          startsEarly,
           argumentBlock,
           checks: levels,
           profile,

@@ -4,6 +4,7 @@
  */
 import type { Program } from "../compile/program.ts";
 import { finishOutgoing } from "../async/flights.ts";
+import { checkWaits } from "../check/early.ts";
 import { checkExit } from "../check/remote.ts";
 import { type Observed, observedOf } from "../debug/observer.ts";
 import { Fault } from "../fault.ts";
@@ -262,6 +263,7 @@ function* runCluster(
           if (block.warps.every(isDone)) observed?.observer.block?.(block, "ends");
           if (machine.checks && block.warps.every(isDone)) {
             finishOutgoing(block);
+            checkWaits(machine);
             if (block.cluster.length > 1) checkExit(machine);
           }
         }

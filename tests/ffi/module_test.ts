@@ -140,3 +140,21 @@ Deno.test("KernelModule and KernelFunction refuse names and sizes that there can
   assertThrows(() => Reflect.apply(fn.prepare, fn, []), ArgumentError, "shape of prepare");
   Reflect.apply(fn.prepare, fn, [right]);
 });
+
+Deno.test("KernelFunction.prepare() refuses startsEarly for PTX whose kernels never wait", () => {
+  const shape = {
+    block: [32, 1, 1],
+    sharedBytes: 0,
+    parameterBytes: 8,
+    startsEarly: true,
+  } as const;
+  using device = Device.fromDriver(new FakeDriver({ kernels: { k: () => {} } }));
+  const prepare = (image: string | Uint8Array): unknown =>
+    device.loadModule(image, "k.ptx").function("k").prepare(shape);
+  const text = ".version 8.5\n.target sm_90\n.visible .entry k() { ret; }";
+  const error = assertThrows(() => prepare(text), ArgumentError, "no griddepcontrol.wait");
+  assertEquals(error.hint?.includes("leave startsEarly out"), true);
+  prepare(text.replace("ret;", "griddepcontrol.wait; ret;"));
+  // What is no text does not say.
+  prepare(new Uint8Array([0x7f, 0x45, 0x4c, 0x46]));
+});

@@ -110,6 +110,7 @@ export class Rig {
       local: [],
       granules: { shared: granule, global: granule },
       usesAsyncProxy: false,
+      startsEarly: false,
       ...this.#options.launch,
     });
     return this;

@@ -86,6 +86,7 @@ export class Bench {
       local: [],
       granules: { shared: 4, global: 4 },
       usesAsyncProxy: false,
+      startsEarly: false,
     });
   }
 
