@@ -93,7 +93,7 @@ Deno.test("the command names Deno's global in one module: it runs on Node and Bu
 
 /** Node 20 has none of these; `compiler/support/group_by.ts` is the first two. */
 const NEWER_THAN_NODE_20 =
-  /\b(?:Map|Object)\.groupBy\b|\bPromise\.(?:withResolvers|try)\b|\bArray\.fromAsync\b|\bRegExp\.escape\b|\.(?:union|intersection|symmetricDifference|isSubsetOf|isSupersetOf|isDisjointFrom)\(/;
+  /\b(?:[gs]etFloat16|f16round)\(|\b(?:Map|Object)\.groupBy\b|\bPromise\.(?:withResolvers|try)\b|\bArray\.fromAsync\b|\bRegExp\.escape\b|\.(?:union|intersection|symmetricDifference|isSubsetOf|isSupersetOf|isDisjointFrom)\(/;
 
 Deno.test("the command and the run time call nothing that Node 20 lacks", () => {
   const folders = ["bench", "cli", "codegen", "compiler", "emulator", "ffi"];

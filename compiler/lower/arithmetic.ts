@@ -4,7 +4,7 @@
  * allows and which is exact for + - * /.
  */
 import type { Operand } from "../ptx/func.ts";
-import { floatBits } from "../support/float.ts";
+import { floatBits, roundFloat } from "../support/float.ts";
 import { SCALARS } from "../support/scalar.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import type { BinaryOp, ComparisonOp } from "../ir/ops.ts";
@@ -95,7 +95,10 @@ export function constantOperand(value: number | bigint, element: Element): Opera
   const kind = kindOf(element);
   if (!isFloatKind(kind)) return int(BigInt(value));
   const number = Number(value);
-  if (!isPointer(element) && isFloat8(element)) return int(floatBits(number, element));
+  // Not by a view: that of Node 20 and 22 has no float16.
+  if (!isPointer(element) && (isFloat8(element) || element === "float16")) {
+    return int(floatBits(roundFloat(number, element), element));
+  }
   const view = new DataView(new ArrayBuffer(8));
   if (kind === "f64") {
     view.setFloat64(0, number);
@@ -104,10 +107,6 @@ export function constantOperand(value: number | bigint, element: Element): Opera
   if (kind === "f32") {
     view.setFloat32(0, number);
     return { kind: "float", type: "f32", bits: BigInt(view.getUint32(0)) };
-  }
-  if (kind === "f16") {
-    view.setFloat16(0, number);
-    return int(view.getUint16(0));
   }
   view.setFloat32(0, number); // a bfloat16 is the upper half of its float
   return int(view.getUint32(0) >>> 16);

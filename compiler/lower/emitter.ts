@@ -16,12 +16,10 @@ import { bug } from "../support/bug.ts";
 import { DEFAULT_FLOATS, type FloatOptions } from "../support/float_options.ts";
 import type { Span } from "../support/source.ts";
 import type { Target } from "../targets.ts";
-import { type Bank, BodyRegister, type Facts, type HalfName, type Sum } from "./body_register.ts";
+import { type Bank, BodyRegister, type HalfName, PREFIX, type Sum } from "./body_register.ts";
 import { Unsupported } from "./unsupported.ts";
 import { PairTable } from "./pair_table.ts";
 import { type FileTable, locationOf } from "./source_locations.ts";
-
-const PREFIX: Readonly<Record<Bank, string>> = { pred: "p", b16: "h", b32: "r", b64: "rd" };
 
 export const int = (value: number | bigint): Operand => ({ kind: "integer", value: BigInt(value) });
 
@@ -176,16 +174,12 @@ export class Emitter {
   #register(bank: Bank, depth: number): Register {
     this.#changes();
     const name = `${PREFIX[bank]}${this.#counts[bank]++}`;
-    return new BodyRegister(bank, name, this.#operands++, {
-      depth,
-      sum: undefined,
-      rounded: undefined,
-    });
+    return new BodyRegister(bank, name, this.#operands++, depth);
   }
 
-  #factsOf(register: Operand): Facts {
+  #own(register: Operand): BodyRegister {
     // `#register` makes all registers of the body.
-    return register instanceof BodyRegister ? register.facts : bug("a register of another body");
+    return register instanceof BodyRegister ? register : bug("a register of another body");
   }
 
   #numberOf(operand: Operand): number {
@@ -215,7 +209,7 @@ export class Emitter {
 
   /** Registers get a value in the scope that is being filled: those of a loop change there. */
   settle(registers: readonly Register[]): void {
-    for (const register of registers) this.#factsOf(register).depth = this.#scopes.length - 1;
+    for (const register of registers) this.#own(register).depth = this.#scopes.length - 1;
   }
 
   /** The instructions that `build` emits, to be appended; what moves out of a loop is emitted before them. */
@@ -314,13 +308,13 @@ export class Emitter {
   /** A float rounded to 16 bits; two of these may be rounded together. */
   rounded(to: HalfName, from: Operand): Operand {
     const result = this.pure(ROUND[to], "b16", [from]);
-    this.#factsOf(result).rounded = { from, to };
+    this.#own(result).rounded = { from, to };
     return result;
   }
 
   /** The float that a register was rounded from to this type: its bits may be read as another. */
   unrounded(operand: Operand, to: HalfName): Operand | undefined {
-    const rounded = operand.kind === "register" ? this.#factsOf(operand).rounded : undefined;
+    const rounded = operand.kind === "register" ? this.#own(operand).rounded : undefined;
     return rounded?.to === to ? rounded.from : undefined;
   }
 
@@ -332,16 +326,22 @@ export class Emitter {
   /** Index of the scope where an instruction with these operands belongs. */
   #depthFor(sources: readonly Operand[]): number {
     let needed = 0;
-    const look = (register: Register): void => {
-      needed = Math.max(needed, this.#factsOf(register).depth);
-    };
-    for (const source of sources) {
-      if (source.kind === "register") look(source);
-      else if (source.kind !== "integer") forEachRegister(source, look);
-    }
+    for (const source of sources) needed = Math.max(needed, this.#depthOf(source));
     const innermost = this.#scopes.length - 1;
     let depth = innermost;
     for (let i = innermost; i > needed; i--) if (this.#scopes[i]?.kind === "loop") depth = i - 1;
+    return depth;
+  }
+
+  /** Index of the innermost scope where a register of the operand gets its value. */
+  #depthOf(operand: Operand): number {
+    // Most are one of these, for which no function need be made.
+    if (operand.kind === "register") return this.#own(operand).depth;
+    if (operand.kind === "integer") return 0;
+    let depth = 0;
+    forEachRegister(operand, (register) => {
+      depth = Math.max(depth, this.#own(register).depth);
+    });
     return depth;
   }
 
@@ -355,17 +355,18 @@ export class Emitter {
       const constant = BigInt.asIntN(bits, left.constant + b.value);
       if (constant === 0n) return left.base;
       const sum = this.pure(ADD[bank], bank, [left.base, int(constant)]);
-      this.#factsOf(sum).sum = { base: left.base, constant };
+      this.#own(sum).sum ??= { base: left.base, constant };
       return sum;
     }
     const right = this.sumOf(b);
     const base = this.pure(ADD[bank], bank, [left.base, right.base]);
+    if (left.constant === 0n && right.constant === 0n) return base;
     return this.add(bank, base, int(left.constant + right.constant));
   }
 
   /** What is known of a register as base plus constant. */
   sumOf(operand: Operand): Sum {
-    return (operand.kind === "register" ? this.#factsOf(operand).sum : undefined) ??
+    return (operand.kind === "register" ? this.#own(operand).sum : undefined) ??
       { base: operand, constant: 0n };
   }
 

@@ -59,7 +59,7 @@ export interface Homes {
   readonly spans: readonly (Span | undefined)[];
 }
 
-/** A home with the registers of the emitter, which are renamed at the end. */
+/** A home with the registers of the emitter, which get their last names at the end. */
 interface Found {
   readonly value: Value;
   readonly head: string | undefined;
@@ -122,24 +122,24 @@ export class HomeRecorder {
     if (refs.some((ref) => ref !== undefined)) this.#found.push({ value, head, refs });
   }
 
-  /** What was found, with the registers' last names; `kept` are the items that are left. */
+  /** What was found, when registers have their last names; `kept` are the items that are left. */
   finish(
     kept: readonly Item[],
-    renamed: (register: Register) => Register | undefined,
+    appears: (register: Register) => boolean,
     spanOf: ReadonlyMap<Item, Span>,
     partitions: Homes["partitions"],
   ): Homes {
     const { loops, heads, spans } = outline(kept, spanOf);
     const carried = new Map<string, number>();
-    for (const [before, head] of this.#carried) {
-      const [register, loop] = [renamed(before), heads.get(head)];
-      if (register !== undefined && loop !== undefined) carried.set(register.name, loop);
+    for (const [register, head] of this.#carried) {
+      const loop = heads.get(head);
+      if (appears(register) && loop !== undefined) carried.set(register.name, loop);
     }
     const homes = this.#found.map(({ value: { sources = [], type }, head, refs }): Home => ({
       sources,
       type,
       within: head === undefined ? undefined : heads.get(head),
-      refs: refs.map((ref) => ref && homeRef(ref, renamed)),
+      refs: refs.map((ref) => ref && homeRef(ref, appears)),
     }));
     return { homes, partitions, loops, carried, spans };
   }
@@ -147,13 +147,13 @@ export class HomeRecorder {
 
 function homeRef(
   ref: Ref,
-  renamed: (register: Register) => Register | undefined,
+  appears: (register: Register) => boolean,
 ): HomeRef | undefined {
   const [operand, part] = ref.kind === "piece" ? [ref.word, ref] : [ref, undefined];
   switch (operand.kind) {
     case "register": {
-      const register = renamed(operand)?.name;
-      if (register === undefined) return undefined;
+      if (!appears(operand)) return undefined;
+      const register = operand.name;
       if (part === undefined) return { kind: "register", register };
       return { kind: "part", register, byte: part.byte, bytes: part.bytes };
     }

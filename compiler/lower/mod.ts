@@ -1,7 +1,6 @@
 /** Tile IR after all passes (`driver/passes/passes.ts`) to PTX: emits one entry. */
 import type { PtxDirective, PtxFunction, PtxKernel, PtxParam, PtxVariable } from "../ptx/func.ts";
 import { dropDead } from "../ptx/drop_dead.ts";
-import { renumber } from "../ptx/renumber.ts";
 import { waitForGrids } from "../ptx/wait_for_grids.ts";
 import type { Func, Op } from "../ir/func.ts";
 import { partitionsOf, persistenceOf } from "../ir/program_loop.ts";
@@ -26,6 +25,7 @@ import { HomeRecorder, type Homes } from "./homes.ts";
 import { inductionBases } from "../tile/induction.ts";
 import { swizzleAlignment } from "../layout/warp_group.ts";
 import { dropIdleLocations, type FileTable } from "./source_locations.ts";
+import { nameRegisters } from "./name_registers.ts";
 import { lowerParam, paramType } from "./params.ts";
 import { lowerOp } from "./rules.ts";
 import { mapParam, producerWarps } from "./memory/tensor_copy.ts";
@@ -165,10 +165,11 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
   const needed = dropDead(emitter.body);
   const { startsLate = false, target: { startsEarly } } = options;
   const kept = startsEarly && !startsLate ? waitForGrids(needed) : needed;
-  const live = renumber(dropIdleLocations(kept));
+  const body = dropIdleLocations(kept);
+  const { registers, appears } = nameRegisters(body);
   if (cx.homes !== undefined) {
     const ofPartitions = { count: partitions, warps: options.numWarps };
-    options.onHomes?.(cx.homes.finish(kept, live.renamed, emitter.spans, ofPartitions));
+    options.onHomes?.(cx.homes.finish(kept, appears, emitter.spans, ofPartitions));
   }
   const threads = 32 * (numWarps + helpers);
   const dynamic = sharedBytes > STATIC_SHARED_BYTES;
@@ -189,14 +190,14 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
         ...[...turns.programs, ...turns.steps].map((name): PtxParam => ({ name, type: "u32" })),
       ],
       directives: [],
-      registers: live.registers,
+      registers,
       variables: [
         ...sharedBytes === 0 ? [] : [
           sharedVariable(dynamic, sharedBytes, Math.max(SHARED_ALIGN, swizzleAlignment(func))),
         ],
         ...cx.calls.variables,
       ],
-      body: live.body,
+      body,
     },
     globals: [...constantVariables(cx.constants), ...cx.calls.globals],
     externs: cx.calls.externs,

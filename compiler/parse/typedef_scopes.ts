@@ -13,12 +13,16 @@ export const PREDECLARED_TYPES = [
   ...["size_t", "ptrdiff_t", "float16", "float32", "float64"],
 ] as const;
 
+/** Around every file; expressions of pragmas are many and short, so it is made once. */
+const PREDECLARED: ReadonlyMap<string, NameKind> = new Map(
+  PREDECLARED_TYPES.map((name) => [name, "typedef"]),
+);
+
 /** Block-structured table of names. */
 export class TypedefScopes {
-  readonly #scopes: Map<string, NameKind>[] = [
-    new Map(PREDECLARED_TYPES.map((name): [string, NameKind] => [name, "typedef"])),
-    new Map(),
-  ];
+  /** Names of a file that were used as types and reported: in place of what is predeclared. */
+  readonly #unknown = new Map<string, NameKind>();
+  readonly #scopes: Map<string, NameKind>[] = [new Map()];
 
   open(): void {
     this.#scopes.push(new Map());
@@ -35,7 +39,7 @@ export class TypedefScopes {
 
   /** Remembers, for the whole file, a name that was used as a type and reported. */
   declareUnknown(name: string): void {
-    this.#scopes[0]?.set(name, "unknown-type");
+    this.#unknown.set(name, "unknown-type");
   }
 
   /** What the name means here; undefined if it is not declared. */
@@ -44,7 +48,7 @@ export class TypedefScopes {
       const kind = this.#scopes[i]?.get(name);
       if (kind !== undefined) return kind;
     }
-    return undefined;
+    return this.#unknown.get(name) ?? PREDECLARED.get(name);
   }
 
   isType(name: string): boolean {
@@ -54,7 +58,8 @@ export class TypedefScopes {
 
   /** Every typedef name visible here. */
   typeNames(): string[] {
-    const names = new Set(this.#scopes.flatMap((scope) => [...scope.keys()]));
+    const declared = this.#scopes.flatMap((scope) => [...scope.keys()]);
+    const names = new Set([...PREDECLARED.keys(), ...declared]);
     return [...names].filter((name) => this.kindOf(name) === "typedef");
   }
 }

@@ -1,5 +1,6 @@
 /** Scalar arguments: which values each type takes, and how they lie in the argument block. One row each. */
 import { type DType, toBfloat16 } from "../../dtype.ts";
+import { halfBits } from "./half_bits.ts";
 
 /** What a caller may pass for a scalar parameter. */
 export type ScalarValue = number | bigint | boolean;
@@ -39,7 +40,7 @@ export const SCALARS: Readonly<Record<DType, ScalarRow>> = {
   uint64: wideInteger(0n, 2n ** 64n - 1n),
   float8e4: integer(1, 0, 2 ** 8 - 1, (to, offset, value) => to.setUint8(offset, value)),
   float8e5: integer(1, 0, 2 ** 8 - 1, (to, offset, value) => to.setUint8(offset, value)),
-  float16: float(2, (to, offset, value) => to.setFloat16(offset, value, true)),
+  float16: float(2, (to, offset, value) => to.setUint16(offset, halfBits(value), true)),
   bfloat16: float(2, (to, offset, value) => to.setUint16(offset, toBfloat16(value), true)),
   float32: float(4, (to, offset, value) => to.setFloat32(offset, value, true)),
   float64: float(8, (to, offset, value) => to.setFloat64(offset, value, true)),

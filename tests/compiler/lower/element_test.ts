@@ -4,7 +4,7 @@ import { assert, assertEquals } from "../../support/assert.ts";
 import { freshRandom } from "../../support/random.ts";
 import { emulate } from "../../support/emulate.ts";
 import { printEntry } from "../../support/compiler/lowering.ts";
-import { renumber } from "../../../compiler/ptx/renumber.ts";
+import { nameRegisters } from "../../../compiler/lower/name_registers.ts";
 import {
   accessShape,
   bankOf,
@@ -88,7 +88,8 @@ class Bench {
       params: this.#params,
       directives: [],
       variables: [],
-      ...renumber(this.e.body),
+      body: this.e.body,
+      registers: nameRegisters(this.e.body).registers,
     };
     emulate(printEntry(kernel), { block: [1, 1, 1], args: [input, output] });
     return output;

@@ -1,7 +1,6 @@
 import { dropDead } from "../../../compiler/ptx/drop_dead.ts";
 import { parsePtx } from "../../../compiler/ptx/parse.ts";
 import { printInstruction } from "../../../compiler/ptx/print.ts";
-import { renumber } from "../../../compiler/ptx/renumber.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import type { Item } from "../../../compiler/ptx/func.ts";
 import { assertEquals } from "../../support/assert.ts";
@@ -39,14 +38,6 @@ Deno.test("dropDead() keeps effects, observed reads and unknown instructions", (
     "exit;",
   ];
   assertEquals(printed(dropDead(bodyOf(statements.join("\n")))), statements);
-});
-
-Deno.test("renumber() numbers registers in the order of their appearance", () => {
-  const { body, registers } = renumber(
-    bodyOf("mov.b64 %rd2, {%r7, %r3}; @!%p2 st.b32 [%rd2+4], %r3;"),
-  );
-  assertEquals(printed(body), ["mov.b64 %rd0, {%r0, %r1};", "@!%p0 st.b32 [%rd0+4], %r1;"]);
-  assertEquals(registers.map(({ name }) => name), ["rd0", "r0", "r1", "p0"]);
 });
 
 Deno.test("dropDead() removes what a loop computes only for its own next iteration", () => {

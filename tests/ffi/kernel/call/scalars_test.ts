@@ -1,4 +1,5 @@
 import { type DType, DTYPES, hostArray } from "../../../../ffi/dtype.ts";
+import { halfBits } from "../../../../ffi/kernel/call/half_bits.ts";
 import { SCALARS } from "../../../../ffi/kernel/call/scalars.ts";
 import fc from "../../../support/property.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
@@ -53,6 +54,28 @@ Deno.test("SCALARS write wide integers that are given as numbers", () => {
     SCALARS.int64.write(view, 0, value);
     assertEquals(view.getBigInt64(0, true), BigInt(value));
   }));
+});
+
+Deno.test("halfBits() rounds doubles of all sizes as a view does, halfway values to the even one", () => {
+  const view = new DataView(new ArrayBuffer(2));
+  const bitsOf = (value: number): number => (view.setFloat16(0, value), view.getUint16(0));
+  const check = (value: number): void => {
+    for (const one of [value, -value]) assertEquals(halfBits(one), bitsOf(one), `${one}`);
+  };
+  for (let bits = 0; bits < 0x7c00; bits++) {
+    view.setUint16(0, bits);
+    const value = view.getFloat16(0);
+    view.setUint16(0, bits + 1);
+    const halfway = value + (view.getFloat16(0) - value) / 2;
+    check(value);
+    for (const near of [halfway, halfway * (1 - 2 ** -52), halfway * (1 + 2 ** -52)]) check(near);
+  }
+  assertEquals(halfBits(NaN), 0x7e00);
+  fc.assert(fc.property(fc.double({ noNaN: true }), check));
+  fc.assert(fc.property(fc.double({ min: -70_000, max: 70_000, noNaN: true }), check));
+  for (const value of [0, 65504, 65519.99, 65520, 2 ** -25, 2 ** -25 + 2 ** -60, 5e-324]) {
+    check(value);
+  }
 });
 
 Deno.test("SCALARS round floats to their type", () => {
