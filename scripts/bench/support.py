@@ -6,8 +6,8 @@
     times = interleaved({"ours": lambda: softmax(…), "torch": lambda: …})
 
 Arguments are in the order of the kernel's parameters: tensors (or addresses) for pointers, ints and floats for
-scalars. `pick` takes the instance whose specialisation the arguments meet, as the wrappers do; `kernels["symbol"]` names
-one. Nothing is checked here: that is the wrappers' business.
+scalars. `chosen` takes the instance that the wrappers take, `pick` the first whose specialisation the arguments meet;
+`kernels["symbol"]` names one. Nothing is checked here: that is the wrappers' business.
 
 Each contender is a CUDA graph of calls, so that no launch gap is timed; rounds are interleaved, and the card rests before
 each graph, because it throttles within seconds; the median of the rounds counts.
@@ -377,7 +377,16 @@ class Kernels:
             if (not k.conditions if specialization == "general" else f"{k.symbol}_".startswith(prefix)) and k.accepts(args)
         ]
         shipped = {k.configuration: k for k in fitting}
-        return shipped[min(timings.keys() & shipped.keys(), key=lambda one: timings[one]["microseconds"])]
+        timed = timings.keys() & shipped.keys()
+        if not timed:
+            return self.pick(kernel, variant, *args)
+        return shipped[min(timed, key=lambda one: timings[one]["microseconds"])]
+
+    def chosen(self, kernel, variant, *args):
+        """What a wrapper launches: of the most specialised instances that take the arguments the one of `tuned`."""
+        symbol = self.pick(kernel, variant, *args).symbol
+        found = re.match(rf"{kernel}(?:_{variant})?_(a16|s\d+)(?:_|$)", symbol)
+        return self.tuned(kernel, variant, found[1] if found else "general", *args)
 
     def pick(self, kernel, variant, *args, **bindings):
         """The most specialised instance that takes the arguments (and has the bindings, where several are tuned)."""
@@ -393,8 +402,8 @@ class Kernels:
 def contenders(kernels, kernel, variant, args):
     """The kernel as `ours`, and those of other builds by the name of their folder."""
     builds = {"ours": kernels, **kernels.others}
-    picked = {name: build.pick(kernel, variant, *args) for name, build in builds.items()}
-    return {name: lambda one=one: one(*args) for name, one in picked.items()}
+    chosen = {name: build.chosen(kernel, variant, *args) for name, build in builds.items()}
+    return {name: lambda one=one: one(*args) for name, one in chosen.items()}
 
 
 def graph_of(call, count):

@@ -64,7 +64,7 @@ def main():
         x = torch.randint(-100, 100, (m, n), device="cuda", dtype=torch.int16).to(TORCH[dtype])
         y = torch.full((n, m), 77, device="cuda", dtype=TORCH[dtype])
         arguments = (x, y, m, n, x.stride(0), y.stride(0))
-        ours = kernels.pick("transpose", dtype, *arguments)
+        ours = kernels.chosen("transpose", dtype, *arguments)
         calls = contenders(kernels, "transpose", dtype, arguments)
         calls["triton"] = lambda: triton_transpose(x, y)
         for name, call in calls.items():
