@@ -14,7 +14,7 @@ import {
   type Memory,
   pointerTo,
 } from "../support/reference/mod.ts";
-import type { Construct } from "./constructs.ts";
+import type { Construct } from "./constructs/construct.ts";
 
 const ELEMENTS = 64;
 

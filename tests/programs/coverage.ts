@@ -1,5 +1,6 @@
 /** The table of docs/language-coverage.md, out of the constructs and of what other tests show. */
-import { type Construct, CONSTRUCTS, PARAMETERS } from "./constructs.ts";
+import { CONSTRUCTS } from "./constructs.ts";
+import { type Construct, PARAMETERS } from "./constructs/construct.ts";
 
 /** The program of a construct. */
 export function textOf({ head = "", body }: Construct): string {
@@ -343,7 +344,7 @@ const HEAD = `# What of the language works
 
 Each construct of [the language](language.md), section by section, with the test that shows it: all
 of them are compiled for every architecture and run on the emulator against a reference interpreter.
-This file is made from \`tests/programs/constructs.ts\`; \`deno task bless\` writes it anew.
+This file is made from \`tests/programs/constructs\`; \`deno task bless\` writes it anew.
 
 Random programs (\`tests/programs/random_test.ts\`) mix them.
 `;

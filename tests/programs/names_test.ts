@@ -30,7 +30,8 @@ import { type Cell, interpret, NotInterpreted, type Visit } from "../support/ref
 import { sampled } from "../support/sampled.ts";
 import { SEED } from "../support/seed.ts";
 import { argumentsOf, constantsOf, launchOf, memoriesOfReference } from "./construct_launch.ts";
-import { type Construct, CONSTRUCTS } from "./constructs.ts";
+import { CONSTRUCTS } from "./constructs.ts";
+import type { Construct } from "./constructs/construct.ts";
 import { textOf, titleOf } from "./coverage.ts";
 
 const COUNT = Number(Deno.env.get("TRI_PROGRAMS") ?? 8);
