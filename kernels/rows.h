@@ -14,7 +14,9 @@
 #define LOWEST (-3.4028234e38f)
 #endif
 
+#ifndef ROWS
 #define ROWS max(1, 1024 / COLS)
+#endif
 // What an instance for rows of at most COLS elements is for.
 #define FITS (1 <= N && N <= COLS && (sizeof(TYPE) <= 4 || COLS <= 4096))
 

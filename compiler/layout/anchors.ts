@@ -13,6 +13,7 @@ import { pointeeBytes } from "../ir/types.ts";
 import { must } from "../support/bug.ts";
 import { blockedLayout, type BlockedSpec, orderFrom } from "./blocked.ts";
 import { invertOrder, type LinearLayout, permuteLayout, product } from "../linear/linear.ts";
+import { lanesOfRow, layoutOfRows, reducedRows, type Rows } from "./rows/short_rows.ts";
 
 /** Widest global access of one thread, bytes (`ld.global.v4.b32`). */
 const ACCESS_BYTES = 16;
@@ -75,6 +76,10 @@ export const WORD_BYTES = 4;
  * words, an H200 transposed halves 3 to 6 % faster than by words, and bytes 4 % slower (tests/gpu/RESULTS.md).
  */
 export const LOADED_AT_ONCE = 4;
+
+const bytesOfElement = ({ op }: Anchor): number => pointeeBytes(operandsOf(op).pointer);
+
+const warpsOf = ({ numWarps, numCtas }: Threads): number => numWarps * numCtas;
 
 /** The loads whose tiles, maybe permuted, are operands of dots. */
 function operandLoads(func: Func): ReadonlySet<Op> {
@@ -224,14 +229,25 @@ export function anchorLayouts(
       link(store, op, invertOrder(order));
     }
   }
+  const rows = reducedRows(func, axisInfo);
   const layouts = new Map<Op, LinearLayout>();
   for (const anchor of anchors.values()) {
-    layouts.set(anchor.op, layoutFor(anchor, links.get(anchor.op) ?? [], threads));
+    layouts.set(anchor.op, layoutFor(anchor, links.get(anchor.op) ?? [], threads, rows));
+  }
+  if (rows.size === 0) return layouts;
+  for (const { op, shape } of anchors.values()) {
+    const layout = layoutOfRows(rows, shape, layouts);
+    if (layout !== undefined) layouts.set(op, layout);
   }
   return layouts;
 }
 
-function layoutFor(anchor: Anchor, links: readonly Link[], threads: Threads): LinearLayout {
+function layoutFor(
+  anchor: Anchor,
+  links: readonly Link[],
+  threads: Threads,
+  rows: Rows,
+): LinearLayout {
   const strong = links.find((link) => link.anchor.axis !== undefined);
   const rank = anchor.shape.length;
   if (anchor.axis === undefined) {
@@ -244,7 +260,7 @@ function layoutFor(anchor: Anchor, links: readonly Link[], threads: Threads): Li
       });
     }
     // link.order: partner axis d is this anchor's axis order[d].
-    const partner = layoutFor(strong.anchor, [], threads);
+    const partner = layoutFor(strong.anchor, [], threads, rows);
     return permuteLayout(partner, invertOrder(strong.order));
   }
   let vector = anchor.vector;
@@ -268,10 +284,13 @@ function layoutFor(anchor: Anchor, links: readonly Link[], threads: Threads): Li
       block,
     });
   }
+  const bytes = Math.min(...[anchor, ...links.map((link) => link.anchor)].map(bytesOfElement));
+  const lanes = lanesOfRow(rows, anchor.shape, anchor.axis, vector * bytes, warpsOf(threads));
   return blockedLayout({
     shape: anchor.shape,
     ...threads,
     order,
     vector: Math.min(vector, product(anchor.shape)),
+    ...lanes === undefined ? {} : { lanes },
   });
 }

@@ -18,6 +18,8 @@ export interface BlockedSpec {
   readonly order: readonly number[];
   /** Elements of one vector access along `order[0]`; a power of two. */
   readonly vector: number;
+  /** The most lanes along `order[0]`, a power of two, if there is more along the other axes. */
+  readonly lanes?: number;
   /**
    * A second axis along which each thread also holds a run of elements. A transposition gives both its sides the
    * same block, so that both can use vectors in shared and in global memory; the block is transposed inside the thread.
@@ -50,7 +52,8 @@ export function blockedLayout(spec: BlockedSpec): LinearLayout {
     deal(register, spec.block.axis, Math.min(log2(spec.block.size), registerBits));
   }
   const block = highest(bits, blockBits);
-  for (const axis of spec.order) deal(lane, axis, 5 - lane.length);
+  deal(lane, first, log2(Math.min(32, spec.lanes ?? 32)));
+  for (const axis of [...others, first]) deal(lane, axis, 5 - lane.length);
   for (const axis of [...others, first]) deal(warp, axis, warpBits - warp.length);
   for (const axis of spec.order) deal(register, axis, total);
   while (lane.length < 5) lane.push(0);

@@ -5,6 +5,7 @@ import { FOLDABLE, foldOp } from "./fold.ts";
 import type { PlainPass } from "./pass.ts";
 import { type Rewrite, sweep } from "./rewrite.ts";
 import { ALGEBRA_RULES } from "./rules/algebra.ts";
+import { FLOAT_RULES } from "./rules/float_facts.ts";
 import { MEMORY_RULES } from "./rules/memory.ts";
 import type { Rule } from "./rules/rule.ts";
 import { SHAPE_RULES } from "./rules/shape.ts";
@@ -21,7 +22,13 @@ const FOLD: Rule = {
 };
 
 /** The first that fits is applied; its result is looked at again. */
-export const RULES: readonly Rule[] = [FOLD, ...ALGEBRA_RULES, ...SHAPE_RULES, ...MEMORY_RULES];
+export const RULES: readonly Rule[] = [
+  FOLD,
+  ...ALGEBRA_RULES,
+  ...FLOAT_RULES,
+  ...SHAPE_RULES,
+  ...MEMORY_RULES,
+];
 
 export const simplify: PlainPass = simplifyWith(RULES);
 

@@ -10,13 +10,14 @@ import {
 import { sampled } from "../support/sampled.ts";
 import { everyTarget } from "./devices.ts";
 
-/** Odd, one element, several rows to a program and not all of them there; then one of each aligned instance's length. */
+/** Odd, one element, several rows to a program and to a warp, not all of them there; then of each aligned instance. */
 const SIZES: readonly Size[] = [
   [3, 781, 3],
   [3, 1, 2],
   [35, 5, 0],
   [1, 2051, 1],
   [3, 200, 0],
+  [21, 203, 1],
   [3, 504, 8],
   [1, 1024, 0],
   [2, 1512, 0],
@@ -29,7 +30,7 @@ const LONG: Readonly<Record<typeof FLOATS[number], Size>> = {
   float32: [1, 8197, 0],
   float16: [1, 16400, 0],
   bfloat16: [1, 12000, 0],
-  float64: [2, 4099, 1],
+  float64: [2, 8195, 1],
 };
 
 /** Types with sizes: each in one run or another, since types have the same text. Rows of 16 Ki elements take seconds. */
