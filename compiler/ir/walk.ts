@@ -40,10 +40,11 @@ export function definedIn(...regions: readonly Region[]): ReadonlySet<Value> {
 export function usersOf(func: Func): ReadonlyMap<Value, readonly Op[]> {
   const users = new Map<Value, Op[]>();
   walkOps(func.body, (op) => {
-    for (const value of new Set(op.operands)) {
+    for (const value of op.operands) {
       const list = users.get(value);
       if (list === undefined) users.set(value, [op]);
-      else list.push(op);
+      // An operation that takes a value twice is one user.
+      else if (list.at(-1) !== op) list.push(op);
     }
   });
   return users;

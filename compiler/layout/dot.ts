@@ -118,12 +118,19 @@ export function dotLayouts(
     inRegisters,
     settled,
   };
-  const key = JSON.stringify({ ...dot, settled: settled && layoutKey(settled) });
+  const key = keyOf(dot);
   const known = KNOWN.get(target) ?? new Map<string, DotLayouts>();
   KNOWN.set(target, known);
   const layouts = known.get(key) ?? computeLayouts(dot, target);
   known.set(key, layouts);
   return layouts;
+}
+
+/** A list and its text say the same: `JSON.stringify` took longer than many of the layouts. */
+function keyOf({ shape, n, elements, mode, settled, numWarps, ...uses }: DotShape): string {
+  const { chained, grouped, inRegisters } = uses;
+  const key = [shape, n, elements, mode, numWarps, chained, grouped, inRegisters].join(" ");
+  return settled === undefined ? key : `${key} ${layoutKey(settled)}`;
 }
 
 function computeLayouts(

@@ -17,19 +17,16 @@ function isRemovable(opcode: string, modifiers: readonly string[]): boolean {
 
 const removable = perSpelling(isRemovable);
 
-/** No write, or no item. */
-const NONE = -1;
+/** Of a register that is live. */
+const NONE: number[] = [];
 
 /**
  * The items that matter. Right for any control flow: a register is live if any live instruction reads it, and then
  * all that write it are. What a loop computes only for its own next iteration is not live.
  */
 export function dropDead(body: readonly Item[]): Item[] {
-  /** The last write of each register by an instruction that can be removed; NONE once the register is live. */
-  const lastWrites = new RegisterTable<number>();
-  /** By write: index of its item, and the write of the same register before it. */
-  const writers: number[] = [];
-  const before: number[] = [];
+  /** Indices of the items that write a register and can be removed; most registers are written once. */
+  const writes = new RegisterTable<number | number[]>();
   const kept: Instruction[] = [];
   /** By item: 1 for what stays. */
   const live = new Uint8Array(body.length);
@@ -41,22 +38,25 @@ export function dropDead(body: readonly Item[]): Item[] {
       return;
     }
     forEachRegister(target, (register) => {
-      before.push(lastWrites.get(register) ?? NONE);
-      lastWrites.set(register, writers.push(index) - 1);
+      const others = writes.get(register);
+      if (others === undefined) writes.set(register, index);
+      else if (typeof others === "number") writes.set(register, [others, index]);
+      else others.push(index);
     });
   });
   const work: Instruction[] = [];
+  const keep = (index: number): void => {
+    const item = body[index];
+    if (live[index] === 1 || item?.kind !== "instruction") return;
+    live[index] = 1;
+    work.push(item);
+  };
   const need = (register: Register): void => {
-    let write = lastWrites.get(register) ?? NONE;
-    if (write === NONE) return;
-    lastWrites.set(register, NONE);
-    for (; write !== NONE; write = before[write] ?? NONE) {
-      const index = writers[write] ?? NONE;
-      const item = body[index];
-      if (live[index] === 1 || item?.kind !== "instruction") continue;
-      live[index] = 1;
-      work.push(item);
-    }
+    const found = writes.get(register);
+    if (found === undefined || found === NONE) return;
+    writes.set(register, NONE);
+    if (typeof found === "number") keep(found);
+    else found.forEach(keep);
   };
   const needSources = ({ operands, guard }: Instruction, first: number): void => {
     for (let i = first; i < operands.length; i++) {

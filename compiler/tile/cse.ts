@@ -103,6 +103,7 @@ class Merger {
   }
 
   #replaceOperands(op: Op): void {
+    if (this.#replacements.size === 0) return;
     if (!op.operands.some((value) => this.#replacements.has(value))) return;
     op.operands = op.operands.map((value) => this.#replacements.get(value) ?? value);
   }
@@ -120,14 +121,16 @@ class Merger {
 
 /** Equal for operations that compute the same; of commuting operands the order does not matter. */
 function keyOf(op: Op): string {
-  const row = rowOf(op);
+  const { attrs, commutes } = rowOf(op);
   const ids = op.operands.map((value) => value.id);
-  if (row.commutes === true) ids.sort((a, b) => a - b);
+  if (commutes === true && ids.length > 1) ids.sort((a, b) => a - b);
+  let key = `${op.name} ${ids.join()}`;
   const given: Attrs = op.attrs;
-  const attrs = Object.keys(row.attrs ?? {}).map((name) => {
+  for (const name in attrs) {
     const value = given[name];
-    return value === undefined ? "" : Object.is(value, -0) ? "-0" : typeof value + spellAttr(value);
-  });
-  const types = op.results.map(({ type }) => typeKey(type));
-  return `${op.name} ${ids.join()} ${attrs.join()} ${types.join()}`;
+    if (value === undefined) key += " ";
+    else key += Object.is(value, -0) ? " -0" : ` ${typeof value}${spellAttr(value)}`;
+  }
+  for (const { type } of op.results) key += ` ${typeKey(type)}`;
+  return key;
 }
