@@ -6,31 +6,21 @@ import {
   checkDataGradient,
   checkWeightsGradient,
   type Convolution,
+  SMALL,
 } from "../support/kernels/convolutions.ts";
 import { everyVariant } from "./devices.ts";
 
 const ODD: readonly Convolution[] = [
-  {
-    x: [2, 9, 7, 3],
-    f: [5, 3, 2],
-    stride: [2, 1],
-    pad: [1, 2],
-    dilation: [1, 2],
-    gap: 1,
-    splits: 2,
-  },
-  { x: [1, 5, 6, 11], f: [3, 3, 3], pad: [1, 1], channelsFirst: true, splits: 3 },
+  ...SMALL.odd,
   // Rows and columns of pictures that no filter reaches.
   { x: [1, 6, 7, 2], f: [3, 1, 2], stride: [3, 2], dilation: [1, 2] },
-  { x: [1, 1, 1, 1], f: [1, 1, 1] },
 ];
-/** Few channels, and results whose pixels are whole vectors. */
 const FEW: readonly Convolution[] = [
-  { x: [2, 9, 7, 3], f: [8, 3, 2], stride: [2, 1], pad: [1, 2], dilation: [1, 2], splits: 2 },
+  ...SMALL.few,
   { x: [1, 5, 6, 2], f: [72, 5, 3], pad: [2, 1], splits: 3 },
 ];
 const ALIGNED: readonly Convolution[] = [
-  { x: [2, 6, 7, 40], f: [24, 3, 3], stride: [1, 2], pad: [1, 1], gap: 8, splits: 2 },
+  ...SMALL.aligned,
   { x: [1, 9, 5, 16], f: [72, 2, 3], stride: [2, 2], dilation: [3, 1], pad: [0, 3], splits: 3 },
 ];
 

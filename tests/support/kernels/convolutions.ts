@@ -30,6 +30,31 @@ export interface Convolution {
   readonly splits?: number;
 }
 
+/** Small convolutions for each way in which instances access memory. */
+export const SMALL = {
+  odd: [
+    {
+      x: [2, 9, 7, 3],
+      f: [5, 3, 2],
+      stride: [2, 1],
+      pad: [1, 2],
+      dilation: [1, 2],
+      gap: 1,
+      splits: 2,
+    },
+    { x: [1, 5, 6, 11], f: [3, 3, 3], pad: [1, 1], channelsFirst: true, splits: 3 },
+    { x: [1, 1, 1, 1], f: [1, 1, 1] },
+  ],
+  /** Few channels, filters without gaps, and results of whole vectors. */
+  few: [
+    { x: [2, 9, 7, 3], f: [8, 3, 2], stride: [2, 1], pad: [1, 2], dilation: [1, 2], splits: 2 },
+  ],
+  /** Channels that are whole vectors. */
+  aligned: [
+    { x: [2, 6, 7, 40], f: [24, 3, 3], stride: [1, 2], pad: [1, 1], gap: 8, splits: 2 },
+  ],
+} as const satisfies Readonly<Record<string, readonly Convolution[]>>;
+
 /** The tensors of a convolution: Y is made of X and F. */
 type Name = "x" | "f" | "y";
 

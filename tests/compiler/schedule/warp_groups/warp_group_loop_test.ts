@@ -87,6 +87,44 @@ const PLAIN: Loop = {
 const typesOf = (type: string): (typeof PRODUCTS)[number] =>
   must(PRODUCTS.find(({ a, b }) => spelled(a) === type && a === b), type);
 
+type Size = Omit<Parameters<typeof checkProduct>[1], "transposed">;
+
+/** Compares a product of the loop with the reference; `more`: what is not as the loop says. */
+function checkLoop(
+  loop: Loop,
+  size: Size,
+  more: { readonly text?: string; readonly error?: number | undefined } = {},
+): ReturnType<typeof checkProduct> {
+  const known = typesOf(loop.type);
+  const { text = textOf(loop), error = known.error } = more;
+  return checkProduct(
+    { text, target: "sm_90a", types: { ...known, error }, tile: [loop.mb, loop.nb] },
+    { ...size, transposed: loop.transposed },
+  );
+}
+
+/** That loops preserve products whose rows begin at multiples of 16 bytes, of at most so many. */
+function assertPreserved(
+  loops: fc.Arbitrary<Loop>,
+  most: { readonly rows: number; readonly k: number },
+  error: (loop: Loop) => number | undefined = () => undefined,
+): void {
+  const anySize = fc.record({
+    m: fc.integer({ min: 1, max: most.rows }),
+    n: fc.integer({ min: 1, max: most.rows }),
+    k: fc.integer({ min: 0, max: most.k }),
+    gap: fc.nat(2),
+  });
+  fc.assert(
+    fc.property(loops, anySize, (loop, { m, n, k, gap }) => {
+      const units = unitsOf(loop.type);
+      const size = { m: units * m, n: units * n, k: units * k, gap: units * gap };
+      checkLoop(loop, size, { error: error(loop) });
+    }),
+    { numRuns: 4 },
+  );
+}
+
 const anyLoop: fc.Arbitrary<Loop> = fc.record({
   type: fc.constantFrom("half" as const, "bfloat16" as const),
   mb: powersOfTwo(6, 8),
@@ -98,27 +136,8 @@ const anyLoop: fc.Arbitrary<Loop> = fc.record({
 });
 
 Deno.test("pipelineGroupDot() preserves dots of any size, stored in either order", () => {
-  const anySize = fc.record({
-    m: fc.integer({ min: 1, max: 20 }),
-    n: fc.integer({ min: 1, max: 20 }),
-    k: fc.integer({ min: 0, max: 30 }),
-    gap: fc.nat(2),
-  });
-  fc.assert(
-    fc.property(anyLoop, anySize, (loop, { m, n, k, gap }) => {
-      // The whole result is exchanged through shared memory before its store.
-      fc.pre(loop.mb * loop.nb <= 128 * 256);
-      const text = textOf(loop);
-      const size = { m: 8 * m, n: 8 * n, k: 8 * k, gap: 8 * gap };
-      const types = typesOf(loop.type);
-      const tile = [loop.mb, loop.nb] as const;
-      checkProduct({ text, target: "sm_90a", types, tile }, {
-        ...size,
-        transposed: loop.transposed,
-      });
-    }),
-    { numRuns: 4 },
-  );
+  // The whole result is exchanged through shared memory before its store.
+  assertPreserved(anyLoop.filter(({ mb, nb }) => mb * nb <= 128 * 256), { rows: 20, k: 30 });
 });
 
 Deno.test("pipelineStoredDot() preserves dots of any size whose rows are not aligned", () => {
@@ -136,12 +155,7 @@ Deno.test("pipelineStoredDot() preserves dots of any size whose rows are not ali
   fc.assert(
     fc.property(anyUnaligned, anySize, (loop, size) => {
       assertEquals(groupDots(loop), loop.nb * loop.mb < 64 * 64 * loop.numWarps / 4 ? 0 : 1);
-      const types = typesOf(loop.type);
-      const tile = [loop.mb, loop.nb] as const;
-      checkProduct({ text: textOf(loop), target: "sm_90a", types, tile }, {
-        ...size,
-        transposed: loop.transposed,
-      });
+      checkLoop(loop, size);
     }),
     { numRuns: 4 },
   );
@@ -154,10 +168,7 @@ test("pipelineStoredDot() stores words, without bank conflicts where rows are co
   // Before the loop and in it, for both operands.
   assertEquals(opsNamed(laidOut, "local_store").length, 4);
   const conflicts = (k: number): number =>
-    checkProduct(
-      { text: textOf(loop), target: "sm_90a", types: typesOf("half"), tile: [64, 128] },
-      { m: 63, n: 127, k, transposed: loop.transposed },
-    ).access.bankConflicts;
+    checkLoop(loop, { m: 63, n: 127, k }).access.bankConflicts;
   // Those of the result's exchange alone.
   assertEquals(conflicts(190), conflicts(0));
 });
@@ -201,11 +212,7 @@ Deno.test("pipelineChunkedDot() preserves dots of any size whose rows are not al
       const along = [!loop.transposed.a, loop.transposed.b];
       const copied = copiedRows(loop);
       if (copied.length > 0) assertEquals(new Set(copied), new Set(along));
-      const [types, tile] = [typesOf(loop.type), [loop.mb, loop.nb] as const];
-      checkProduct({ text, target: "sm_90a", types, tile }, {
-        ...size,
-        transposed: loop.transposed,
-      });
+      checkLoop(loop, size, { text });
     }),
     { numRuns: 3 },
   );
@@ -262,14 +269,9 @@ test("planGroupDot() leaves what warp groups cannot do to mma, with the same res
   ];
   for (const loop of cases) assertEquals(groupDots(loop), 0, JSON.stringify(loop));
   for (const loop of sampled(cases, 1)) {
-    const types = typesOf(loop.type);
-    const tile = [loop.mb, loop.nb] as const;
     // Sums that are added one after the other have more roundings than the bound allows for one.
-    const error = loop.body === TF32 ? TF32_ERROR : 4 * types.error;
-    checkProduct(
-      { text: textOf(loop), target: "sm_90a", types: { ...types, error }, tile },
-      { m: 80, n: 144, k: 176, transposed: loop.transposed },
-    );
+    const error = loop.body === TF32 ? TF32_ERROR : 4 * typesOf(loop.type).error;
+    checkLoop(loop, { m: 80, n: 144, k: 176 }, { error });
   }
 });
 
@@ -290,26 +292,13 @@ Deno.test("pipelineGroupDot() preserves dots of 1- and 4-byte types that lie alo
       { a: true, b: true },
     ),
   }).map((loop) => loop.type === "float" ? { ...loop, kb: loop.kb / 2, body: TF32 } : loop);
-  const anySize = fc.record({
-    m: fc.integer({ min: 1, max: 10 }),
-    n: fc.integer({ min: 1, max: 10 }),
-    k: fc.integer({ min: 0, max: 20 }),
-    gap: fc.nat(2),
+  const planned = anyAlongK.map((loop) => {
+    // Each group has 64 columns.
+    assertEquals(groupDots(loop), loop.mb * loop.nb < 64 * 64 * loop.numWarps / 4 ? 0 : 1);
+    return loop;
   });
-  fc.assert(
-    fc.property(anyAlongK, anySize, (loop, { m, n, k, gap }) => {
-      // Each group has 64 columns.
-      assertEquals(groupDots(loop), loop.mb * loop.nb < 64 * 64 * loop.numWarps / 4 ? 0 : 1);
-      const units = unitsOf(loop.type);
-      const known = typesOf(loop.type);
-      const types = { ...known, error: loop.body === TF32 ? TF32_ERROR : known.error };
-      checkProduct(
-        { text: textOf(loop), target: "sm_90a", types, tile: [loop.mb, loop.nb] },
-        { m: units * m, n: units * n, k: units * k, gap: units * gap, transposed: loop.transposed },
-      );
-    }),
-    { numRuns: 4 },
-  );
+  const error = ({ body }: Loop): number | undefined => body === TF32 ? TF32_ERROR : undefined;
+  assertPreserved(planned, { rows: 10, k: 20 }, error);
 });
 
 Deno.test("pipelineGroupDot() adds partial sums of float8 separately where the program says so", () => {
@@ -323,25 +312,7 @@ Deno.test("pipelineGroupDot() adds partial sums of float8 separately where the p
     transposed: fc.constant({ a: false, b: true }),
     body: fc.constant('acc = dot(a, b, acc, "f32acc");'),
   });
-  const anySize = fc.record({
-    m: fc.integer({ min: 1, max: 10 }),
-    n: fc.integer({ min: 1, max: 10 }),
-    k: fc.integer({ min: 0, max: 40 }),
-  });
-  fc.assert(
-    fc.property(anyApart, anySize, (loop, { m, n, k }) => {
-      checkProduct(
-        {
-          text: textOf(loop),
-          target: "sm_90a",
-          types: typesOf(loop.type),
-          tile: [loop.mb, loop.nb],
-        },
-        { m: 16 * m, n: 16 * n, k: 16 * k, transposed: loop.transposed },
-      );
-    }),
-    { numRuns: 4 },
-  );
+  assertPreserved(anyApart, { rows: 10, k: 40 });
   const { laidOut } = lowerGeneral(
     textOf({
       ...PLAIN,
@@ -372,15 +343,7 @@ Deno.test("pipelineGroupDot() adds partial sums of float8 separately where the p
 test("pipelineGroupDot() has no bank conflicts, whichever way operands are stored", () => {
   const ways = [false, true].flatMap((a) => [false, true].map((b) => ({ a, b })));
   for (const transposed of sampled(ways, 1)) {
-    const { access } = checkProduct(
-      {
-        text: textOf({ ...PLAIN, transposed }),
-        target: "sm_90a",
-        types: typesOf("half"),
-        tile: [64, 128],
-      },
-      { m: 64, n: 128, k: 192, transposed },
-    );
+    const { access } = checkLoop({ ...PLAIN, transposed }, { m: 64, n: 128, k: 192 });
     assertEquals(access.bankConflicts, 0, JSON.stringify(transposed));
   }
 });
