@@ -14,6 +14,7 @@ import {
 } from "../../bench/mod.ts";
 import type { Device } from "../../ffi/device.ts";
 import { missingImport } from "../host/errors.ts";
+import { isFolder } from "../project/project.ts";
 import { environmentError, EXIT, Failure, usageError } from "../failure.ts";
 
 /** How a module is measured. */
@@ -58,6 +59,12 @@ export async function loadBenchmarks(file: string): Promise<readonly Benchmark[]
 }
 
 async function importModule(file: string): Promise<{ readonly default?: unknown }> {
+  if (isFolder(file)) {
+    throw usageError(
+      `${file} is a folder`,
+      "Name a module of it: tri bench kernels/bench/transpose.ts.",
+    );
+  }
   const url = pathToFileURL(path.resolve(file)).href;
   try {
     return await import(url);
@@ -73,6 +80,19 @@ async function importModule(file: string): Promise<{ readonly default?: unknown 
       );
     }
     if (!(error instanceof Error)) throw error;
-    throw new Failure(EXIT.kernels, `${file} cannot be loaded: ${error.message}`);
+    const remedy =
+      "Run it by itself to see more; a benchmark is a module of TypeScript or JavaScript.";
+    throw new Failure(
+      EXIT.kernels,
+      `${file} cannot be loaded: ${error.message}${placeIn(error, url)}`,
+      remedy,
+    );
   }
+}
+
+/** Where in the module an error was thrown, unless its message says so. */
+function placeIn({ message, stack = "" }: Error, url: string): string {
+  const from = stack.indexOf(`${url}:`);
+  const place = from < 0 ? undefined : /^:\d+:\d+/.exec(stack.slice(from + url.length))?.[0];
+  return place === undefined || message.includes(url) ? "" : `\n    at ${url}${place}`;
 }

@@ -31,7 +31,12 @@ export async function runNew(
   const host = invocation.flag("package") ? "deno" : hostOf(configFile);
   const own = invocation.flag("package") || host === "deno" && configFile === undefined;
   const folder = own ? absolutePath(names.kernel) : root;
-  if (own && isFolder(folder)) throw usageError(`There is a folder ${names.kernel} already`);
+  if (own && isFolder(folder)) {
+    throw usageError(
+      `There is a folder ${names.kernel} already`,
+      "Take another name, or move the folder.",
+    );
+  }
   const files = new Map([
     ...(own
       ? projectFiles(names, { publishable: invocation.flag("package"), checkout: checkoutHere() })

@@ -32,7 +32,10 @@ function maxTileElements(invocation: Invocation): Pick<CompileOptions, "maxTileE
   const text = invocation.text("max-tile-elements");
   if (text === undefined) return {};
   if (!/^[1-9]\d{0,8}$/.test(text)) {
-    throw usageError(`--max-tile-elements ${text}: not a number of elements`);
+    throw usageError(
+      `--max-tile-elements ${text}: not a number of elements`,
+      "Take a whole number from 1 to 999999999.",
+    );
   }
   return { maxTileElements: Number(text) };
 }
@@ -51,8 +54,11 @@ function commandLineDefines(invocation: Invocation): Define[] {
 }
 
 function macroName(option: string, name: string): string {
-  if (!/^[A-Za-z_]\w*$/.test(name)) throw usageError(`${option} ${name}: not the name of a macro`);
-  return name;
+  if (/^[A-Za-z_]\w*$/.test(name)) return name;
+  throw usageError(
+    `${option} ${name}: not the name of a macro`,
+    `Take letters, digits and _, such as ${option} ${option === "-D" ? "TM=64" : "TM"}.`,
+  );
 }
 
 function weakerDefines(weak: readonly Define[], stronger: readonly Define[]): Define[] {
@@ -80,8 +86,16 @@ function warningCode(option: string, word: string): Code {
   const known = Object.keys(CODES).filter(isCode).filter((code) => code.startsWith("W"));
   const code = known.find((candidate) => candidate === word);
   if (code !== undefined) return code;
-  if (/^E\d{4}$/.test(word)) throw usageError(`--${option} ${word}: an error cannot be turned off`);
-  throw usageError(`--${option} ${word}: no such warning`, didYouMean(word, known));
+  if (/^E\d{4}$/.test(word)) {
+    throw usageError(
+      `--${option} ${word}: an error cannot be turned off`,
+      `tri explain ${word} shows how to correct it.`,
+    );
+  }
+  throw usageError(
+    `--${option} ${word}: no such warning`,
+    didYouMean(word, known) ?? "tri explain lists all: their codes begin with W.",
+  );
 }
 
 function isCode(word: string): word is Code {

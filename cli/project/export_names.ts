@@ -27,10 +27,15 @@ export function exportsOfCommandLine(values: readonly string[]): ExportNames {
   const pairs = values.map((text): [string, string] => {
     const [, kernel, name] = /^(\w+)=(.+)$/.exec(text) ?? [];
     if (kernel === undefined || name === undefined) {
-      throw usageError(`--export ${text}: not of the form KERNEL=NAME`);
+      throw usageError(
+        `--export ${text}: not of the form KERNEL=NAME`,
+        "Such as --export transpose=transposeMatrix.",
+      );
     }
     const mistake = mistakeInExport(name);
-    if (mistake !== undefined) throw usageError(`--export ${text}: ${mistake}`);
+    if (mistake !== undefined) {
+      throw usageError(`--export ${text}: ${mistake}`, "Take another name.");
+    }
     return [kernel, name];
   });
   return Object.fromEntries(pairs);

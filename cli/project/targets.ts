@@ -22,6 +22,12 @@ export async function selectTargets(words: readonly string[]): Promise<TargetNam
     else if (isTarget(word)) wanted.add(word);
     else {
       const known = [...NAMES, "all", "native"];
+      if (word === "") {
+        throw usageError(
+          `--arch ${words.join(",")}: a name is missing`,
+          "Names have one comma between them, as in --arch sm_80,sm_90.",
+        );
+      }
       const hints = [didYouMean(word, known) ?? [], `Known: ${known.join(", ")}.`].flat();
       throw usageError(`Unknown architecture: ${word}`, hints.join(" "));
     }

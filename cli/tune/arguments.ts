@@ -35,7 +35,7 @@ export function runsOf(group: Group, wanted: readonly Sizes[]): readonly Run[] |
   const rank = Math.max(0, ...instance.contract.tensors.map(({ extents }) => extents.length));
   const extents = EXTENTS[rank] ?? LARGE_RANK;
   if (wanted.length > 0) {
-    return takenRuns(group, wanted.map((given) => chooseArguments(instance, given)));
+    return takenRuns(group, wanted.map((given) => notEmpty(chooseArguments(instance, given))));
   }
   // Odd lengths are for code that makes no demands on alignment: others are taken for even ones.
   for (const shorter of [0, 1]) {
@@ -46,6 +46,15 @@ export function runsOf(group: Group, wanted: readonly Sizes[]): readonly Run[] |
     if (small.length > 0) return small;
   }
   return "no sizes were found for which a call selects this code";
+}
+
+/** A launch without elements takes no time, so nothing is to be learned from it. */
+function notEmpty(chosen: Arguments | string): Arguments | string {
+  if (typeof chosen === "string") return chosen;
+  const empty = chosen.tensors.find(({ shape }) => shape.some((extent) => extent < 1));
+  return empty === undefined
+    ? chosen
+    : `${empty.param} of these sizes, [${empty.shape.join(", ")}], has no elements`;
 }
 
 /** The runs of those arguments for which the wrapper takes the group; why some cannot be chosen. */

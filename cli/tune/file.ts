@@ -8,7 +8,7 @@ import {
 import { environmentError } from "../failure.ts";
 import { replaceFile } from "../files/replace_file.ts";
 import { isNotCapable } from "../host/errors.ts";
-import { readTextIfThere } from "../project/project.ts";
+import { isFolder, readTextIfThere } from "../project/project.ts";
 import type { Shard } from "./shard.ts";
 
 /** The file that belongs to a source. */
@@ -41,6 +41,9 @@ export function parseTuneName(path: string): TuneName | undefined {
 
 /** Reads the file; nothing where there is none. Refuses what is not of the format. */
 export function readTuneFile(path: string): TuneFile {
+  if (isFolder(path)) {
+    throw environmentError(`${path} is a folder, and timings are a file of that name`, "Move it.");
+  }
   const text = readTextIfThere(path);
   const file = text === undefined ? NO_TIMINGS : parseTuneFile(text);
   if (typeof file !== "string") return file;

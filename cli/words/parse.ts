@@ -26,6 +26,7 @@ export function parseCommandLine(words: readonly string[]): Parsed {
 
 function commandNamed(word: string): CommandName {
   if (isCommand(word)) return word;
+  if (word === "") throw usageError("The command is an empty word", "See tri --help.");
   const what = word.startsWith("-")
     ? `An option cannot come before the command: ${word}`
     : `Unknown command: ${word}`;
@@ -42,6 +43,12 @@ function parseOptions(command: CommandName, words: readonly string[]): Invocatio
   for (const token of tokenize(words)) {
     if (token.kind === "option-terminator") continue;
     if (token.kind === "positional") {
+      if (token.value === "") {
+        throw usageError(
+          `tri ${command} got an empty word`,
+          "A variable of the shell may be empty; leave the word out if nothing is meant.",
+        );
+      }
       operands.push(token.value);
       continue;
     }
@@ -68,11 +75,11 @@ function parseOptions(command: CommandName, words: readonly string[]): Invocatio
     const earlier = values.get(name);
     if (earlier === undefined) values.set(name, [value]);
     else if (optionRow(name).many === true) earlier.push(value);
-    else throw usageError(`--${name} is given twice`);
+    else throw usageError(`--${name} is given twice`, "Leave one of them out.");
   }
   const [operand] = operands;
   if (operand !== undefined && commandRow(command).operands === "") {
-    throw usageError(`tri ${command} takes no file: ${operand}`);
+    throw usageError(`tri ${command} takes no file: ${operand}`, `See tri ${command} --help.`);
   }
   if (command !== "inspect" && command !== "tune" && kernel?.bound === false) {
     throw usageError(

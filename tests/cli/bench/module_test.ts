@@ -80,3 +80,15 @@ Deno.test("loadBenchmarks() takes one benchmark or a list, and nothing that is n
     await assertRejects(() => loadBenchmarks(at(name)), Failure, "exports no benchmark");
   }
 });
+
+Deno.test("loadBenchmarks() says where a module throws, and what a folder is", async () => {
+  using workspace = new Workspace({ "b/broken.ts": '\n\nthrow new Error("no data");\n' });
+  const file = `${workspace.path}/b/broken.ts`;
+  const { message } = await assertRejects(() => loadBenchmarks(file), Failure);
+  assertEquals(
+    message,
+    `${file} cannot be loaded: no data\n    at ${new URL(`file://${file}`).href}:3:7`,
+  );
+  const folder = `${workspace.path}/b`;
+  await assertRejects(() => loadBenchmarks(folder), Failure, `${folder} is a folder`);
+});

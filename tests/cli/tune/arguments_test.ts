@@ -2,9 +2,11 @@ import { listConfigurations } from "../../../compiler/driver/configurations.ts";
 import { inspect, inspectIr, namesOf, passNames } from "../../../compiler/mod.ts";
 import { compileGroups, type Group } from "../../../cli/tune/candidates.ts";
 import { makeArguments, runsOf } from "../../../cli/tune/arguments.ts";
+import { Failure } from "../../../cli/failure.ts";
+import { readTuneFile } from "../../../cli/tune/file.ts";
 import { costOf, runsOfShard } from "../../../cli/tune/shard.ts";
 import { Device, Tensor } from "../../../ffi/mod.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
+import { assert, assertEquals, assertThrows } from "../../support/assert.ts";
 import { compileFile } from "../../support/compile.ts";
 
 async function groupsOf(kernel: string, ...overrides: readonly string[]): Promise<Group[]> {
@@ -120,6 +122,31 @@ Deno.test("runsOf() lays matrices by columns for the code that demands it", asyn
       ["s5", 1023, 1, 1023, 1],
     ],
   );
+});
+
+Deno.test("runsOf() refuses sizes without elements, of which no estimate is a number", async () => {
+  const [group] = await groupsOf(
+    "transpose",
+    "variant TYPE=float",
+    "configs TM in {32, 64}, TN in {64}",
+  );
+  assert(group !== undefined);
+  for (const M of [0, -1]) {
+    assertEquals(
+      keysOf(group, [[["M", M], ["N", 64]]]),
+      `X of these sizes, [${M}, 64], has no elements`,
+    );
+  }
+});
+
+Deno.test("readTuneFile() takes no folder for a file that is missing", () => {
+  const folder = Deno.makeTempDirSync();
+  try {
+    assertThrows(() => readTuneFile(folder), Failure, `${folder} is a folder`);
+    assertEquals(Object.keys(readTuneFile(`${folder}/none.tune.json`).gpus), []);
+  } finally {
+    Deno.removeSync(folder);
+  }
 });
 
 Deno.test("Parts of a split share no run, leave none out, and cost about the same", async () => {

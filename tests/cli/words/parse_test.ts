@@ -4,8 +4,16 @@ import { OPTIONS } from "../../../cli/words/options.ts";
 import type { Invocation } from "../../../cli/command.ts";
 import { commandHelpText, helpText } from "../../../cli/words/help.ts";
 import { VERSION } from "../../../cli/version.ts";
+import { jobCount } from "../../../cli/words/jobs.ts";
+import { selectTargets } from "../../../cli/project/targets.ts";
+import { exportsOfCommandLine } from "../../../cli/project/export_names.ts";
 import { parseCommandLine } from "../../../cli/words/parse.ts";
-import { assertEquals, assertStringIncludes, assertThrows } from "../../support/assert.ts";
+import {
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "../../support/assert.ts";
 
 function invocation(...words: string[]): Invocation {
   const parsed = parseCommandLine(words);
@@ -83,6 +91,9 @@ Deno.test("parseCommandLine() suggests the nearest command and option", () => {
   assertEquals(failure("build", "--no-cubins").remedy, "Did you mean --no-cubin?");
   assertEquals(failure("build", "--wibble-wobble").remedy, "See tri build --help.");
   assertEquals(failure("doctor", "--embed").exitCode, 2);
+  // As a variable of the shell that is not set.
+  assertEquals(failure("build", "").message, "tri build got an empty word");
+  assertEquals(failure("").message, "The command is an empty word");
 });
 
 Deno.test("parseCommandLine() refuses missing, unwanted and repeated values", () => {
@@ -112,4 +123,18 @@ Deno.test("parseCommandLine() accepts every spelling of help and version", () =>
 
 Deno.test("parseCommandLine() refuses files where a command takes none", () => {
   assertThrows(() => parseCommandLine(["doctor", "a.tc"]), Failure, "takes no file: a.tc");
+});
+
+Deno.test("Values that options cannot have are refused with what they can have", async () => {
+  const remedyOf = (read: () => unknown): string | undefined => assertThrows(read, Failure).remedy;
+  for (const text of ["0", "x", "-1", "1.5", "99999"]) {
+    assertEquals(remedyOf(() => jobCount(text)), "Take a whole number from 1 to 9999.");
+  }
+  assertEquals(
+    remedyOf(() => exportsOfCommandLine(["f"])),
+    "Such as --export transpose=transposeMatrix.",
+  );
+  assertEquals(remedyOf(() => exportsOfCommandLine(["f=class"])), "Take another name.");
+  const missing = await assertRejects(() => selectTargets(["sm_80,"]), Failure);
+  assertEquals(missing.message, "--arch sm_80,: a name is missing");
 });
