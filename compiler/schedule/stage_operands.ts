@@ -71,7 +71,7 @@ function stage(func: Func, context: TargetContext, mayPrefetch: boolean): boolea
     isReversed: false,
   };
   if (mayPrefetch) pipelineLoops(state, func.body);
-  const isAlone = state.ringBytes === 0 && avoidsShared(func.body);
+  const isAlone = state.ringBytes === 0 && avoidsShared(func.body, uses);
   stageRegion(state, func.body, !isAlone, state.ringBytes);
   for (const buffer of state.buffers) setAttrs(buffer, { exclusive: state.isExclusive });
   func.body.ops.unshift(...state.buffers);
@@ -135,7 +135,9 @@ function pipelineLoops(
     const area = new StagingArea(state.func, state.buffers);
     const pipelined = loop?.(area);
     const around = pipelined?.isAcross === true ? programs ?? op : op;
-    const isQuiet = around.regions.every(avoidsShared);
+    const isQuiet = around.regions.every((one) =>
+      avoidsShared(one, state.uses)
+    );
     const residents = body === undefined || state.context.numStages === 1
       ? []
       : residentOperands(body, state.uses, state.context);
@@ -150,9 +152,7 @@ function pipelineLoops(
       state.isExclusive ||= !isQuiet;
     }
     state.ringBytes = Math.max(state.ringBytes, area.end);
-    const rewritten = pipelined?.rewrite(() =>
-      reuseOf(state, region, op, out)
-    ) ??
+    const rewritten = pipelined?.rewrite(() => reuseOf(state, region, op, out)) ??
       { before: [], first: [], ops: [op] };
     beforePrograms.push(...rewritten.before);
     out.unshift(...rewritten.first);
@@ -170,7 +170,8 @@ function reuseOf(state: State, region: Region, loop: Op, before: readonly Op[]):
   const hasMaps = state.func.maps.length > 0;
   if (region !== state.func.body || !hasMaps) return { before: true, after: true };
   const after = region.ops.slice(region.ops.indexOf(loop) + 1);
-  const isQuiet = (ops: readonly Op[]): boolean => avoidsShared({ params: [], ops: [...ops] });
+  const isQuiet = (ops: readonly Op[]): boolean =>
+    avoidsShared({ params: [], ops: [...ops] }, state.uses);
   const isApart = isQuiet(after) || (staysApart(state) && !costsBlocks(state));
   state.isExclusive ||= isApart && !isQuiet(after);
   return { before: !isQuiet(before), after: !isApart };
@@ -241,17 +242,20 @@ function keepResident(
 }
 
 /** No operation of a region uses shared memory, except for operands that staging will stage. */
-function avoidsShared(region: Region): boolean {
+function avoidsShared(region: Region, uses: State["uses"]): boolean {
   const dots = region.ops.filter((op) => op.name === "dot");
-  // Staging replaces the operands of dots of the same region.
-  const staged = new Set(dots.flatMap((op) => [operandsOf(op).a, operandsOf(op).b]));
+  // Staging replaces the operands of dots of the same region, but what several dots take stays an exchange.
+  const staged = new Set(
+    dots.flatMap((op) => [operandsOf(op).a, operandsOf(op).b])
+      .filter((value) => uses.get(value) === 1),
+  );
   return region.ops.every((op) => {
     if (op.name === "convert_layout") {
       return conversionOf(op).kind !== "shared" ||
         op.results.every((value) => staged.has(value));
     }
     if (op.name === "reduce") return !hasBlockBarrier(op);
-    return op.regions.every(avoidsShared) &&
+    return op.regions.every((inner) => avoidsShared(inner, uses)) &&
       (hasTrait(op, "avoidsShared") || hasTrait(op, "elementwise"));
   });
 }

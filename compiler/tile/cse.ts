@@ -121,12 +121,16 @@ class Merger {
 
 /** Equal for operations that compute the same; of commuting operands the order does not matter. */
 function keyOf(op: Op): string {
-  const { attrs, commutes } = rowOf(op);
   const ids = op.operands.map((value) => value.id);
-  if (commutes === true && ids.length > 1) ids.sort((a, b) => a - b);
-  let key = `${op.name} ${ids.join()}`;
+  if (rowOf(op).commutes === true && ids.length > 1) ids.sort((a, b) => a - b);
+  return `${kindOf(op)} ${ids.join()}`;
+}
+
+/** Equal for operations that compute the same of the same operands. */
+export function kindOf(op: Op): string {
+  let key: string = op.name;
   const given: Attrs = op.attrs;
-  for (const name in attrs) {
+  for (const name in rowOf(op).attrs) {
     const value = given[name];
     if (value === undefined) key += " ";
     else key += Object.is(value, -0) ? " -0" : ` ${typeof value}${spellAttr(value)}`;

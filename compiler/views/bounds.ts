@@ -31,7 +31,7 @@ import {
 import type { ContractExpr } from "../contract/types.ts";
 import { loopOf } from "../ir/flow.ts";
 import type { Func, Op, OpOf, Value } from "../ir/func.ts";
-import { constantOf as irConstant, operandsOf } from "../ir/op.ts";
+import { constantOf as irConstant, madeBy, operandsOf } from "../ir/op.ts";
 import { isPointer } from "../ir/types.ts";
 import { SCALARS } from "../support/scalar.ts";
 import type { Demands } from "./demands.ts";
@@ -348,16 +348,19 @@ export class Bounds {
       const { def } = atom.value;
       if (def?.name !== "div") continue;
       const { left, right } = operandsOf(def);
-      const dividend = this.#analysis.int(left)?.poly ?? polyOf(0);
-      const divisor = this.#analysis.int(right)?.poly ?? polyOf(0);
-      const count = this.#countOf(dividend);
+      const divisor = this.#polyOf(right);
+      const count = this.#countOf(this.#polyOf(left));
       const all = addPoly(
         poly,
         scalePoly(new Map([[atom.key, { coefficient: 1n, atoms: [atom] }]]), -coefficient),
       );
       const across = quotientOf(divisor, polyOf(-coefficient));
-      if (count === undefined || across === undefined || varies(all) || varies(across)) continue;
-      if (this.poly(across).min < 1n) continue;
+      if (across === undefined || varies(all) || this.poly(across).min < 1n) continue;
+      if (varies(across)) {
+        if (this.#isInGroup(left, across, all)) return true;
+        continue;
+      }
+      if (count === undefined) continue;
       const most = mulPoly(all, across);
       if (subPoly(count, most).size > 0) {
         this.#demands.atMost(polyExpr(count), apply("*", polyExpr(all), polyExpr(across)));
@@ -365,6 +368,49 @@ export class Bounds {
       return true;
     }
     return false;
+  }
+
+  /**
+   * Whether `program % (group * across)` is less than `rows * across`, where
+   * `rows = min(tiles - program / (group * across) * group, group)`: there are no more than `tiles * across` programs, which is
+   * demanded, so that the last group has no more than its rows.
+   */
+  #isInGroup(place: Value, rows: Poly, across: Poly): boolean {
+    const rem = madeBy(place, "rem");
+    const [term, ...others] = [...rows.values()];
+    const [atom, ...factors] = term?.atoms ?? [];
+    const least = atom?.kind === "scalar" ? madeBy(atom.value, "min") : undefined;
+    const isRows = term?.coefficient === 1n && others.length === 0 && factors.length === 0;
+    if (rem === undefined || least === undefined || !isRows) return false;
+    const { left: program, right } = operandsOf(rem);
+    const count = this.#countOf(this.#polyOf(program));
+    const size = this.#polyOf(right);
+    const isSize = (poly: Poly): boolean => subPoly(size, poly).size === 0;
+    if (count === undefined || this.#value(program).min < 0n || this.#value(right).min < 1n) {
+      return false;
+    }
+    const isOfLast = (tilesLeft: Poly): boolean =>
+      [...tilesLeft.values()].some(({ coefficient, atoms }) => {
+        const [group, ...more] = atoms;
+        const div = group?.kind === "scalar" ? madeBy(group.value, "div") : undefined;
+        if (group === undefined || div === undefined || more.length > 0) return false;
+        const tiles = addPoly(tilesLeft, scalePoly(polyOfAtom(group), -coefficient));
+        const isSame = operandsOf(div).left === program &&
+          isSize(this.#polyOf(operandsOf(div).right)) &&
+          isSize(scalePoly(across, -coefficient));
+        if (!isSame || varies(tiles)) return false;
+        const most = mulPoly(tiles, across);
+        if (subPoly(count, most).size > 0) this.#demands.atMost(polyExpr(count), polyExpr(most));
+        return true;
+      });
+    return least.operands.every((value) => {
+      const poly = this.#polyOf(value);
+      return isSize(mulPoly(poly, across)) || isOfLast(poly);
+    });
+  }
+
+  #polyOf(value: Value): Poly {
+    return this.#analysis.int(value)?.poly ?? polyOf(0);
   }
 
   /** More than a number that counts programs from zero, or those that share something. */

@@ -56,7 +56,7 @@ export function demandFit(
     const last = !isWhole
       ? constant(span - 1)
       : run.extent === undefined
-      ? limitExpr(bounds.poly(run.origin).max)
+      ? lastOfGrid(run.origin) ?? limitExpr(bounds.poly(run.origin).max)
       : apply("-", run.extent, constant(1));
     rest = isWhole ? whole : own;
     if (constantOf(factor) === undefined) {
@@ -81,6 +81,20 @@ export function demandFit(
   if (bounds.isAtMost(last, max)) return;
   if (last.op === "const") noView(`an index may be too large for its type: \`${spell(poly)}\``);
   demands.atMost(last, max);
+}
+
+/** The largest number made of program ids, by the grid of the launch: far less than any launch may have. */
+function lastOfGrid(poly: Poly): ContractExpr | undefined {
+  const parts: ContractExpr[] = [];
+  for (const { coefficient, atoms: [atom, ...others] } of poly.values()) {
+    if (coefficient < 0n || others.length > 0) return undefined;
+    if (atom !== undefined && atom.kind !== "pid") return undefined;
+    const last = atom === undefined
+      ? constant(1)
+      : apply("-", { op: "grid", axis: atom.axis }, constant(1));
+    parts.push(apply("*", constant(coefficient), last));
+  }
+  return parts.length === 0 ? undefined : parts.reduce((sum, part) => apply("+", sum, part));
 }
 
 /** Whether it is a multiple of a stride. Tensor maps have none below zero. */

@@ -18,6 +18,7 @@ import { isComputable } from "./coordinates.ts";
 import { Demands } from "./demands.ts";
 import { type BoundedRun, demandFit } from "./exactness.ts";
 import { extentOfLoop, extentsOf, smallest } from "./extents.ts";
+import { demandAlways, partsOfMask } from "./masks.ts";
 import { NoView, noView } from "./no_view.ts";
 import { extentOfEnd, isWithinRagged, onlyEnd, raggedAxes } from "./ragged.ts";
 import { runsOf } from "./run_starts.ts";
@@ -57,11 +58,13 @@ export function viewOf(load: OpOf<"load">, known: Known): TensorView {
   }
   const elements = wholeElements(address.bytes, bytesOf(element));
   if (elements === undefined) return noView("its address is not a whole number of elements");
-  if (mask !== undefined && !analysis.isWhole(mask)) {
-    noView("its mask does more than bound coordinates");
-  }
-  const constraints = mask === undefined ? [] : analysis.mask(mask);
-  const request: Request = { load, shape, constraints, observed: address.observed, known };
+  const request: Request = {
+    load,
+    shape,
+    ...partsOfMask(mask, analysis),
+    observed: address.observed,
+    known,
+  };
   let why: NoView | undefined;
   for (const runs of readingsOf(elements, shape)) {
     try {
@@ -94,6 +97,7 @@ interface Request {
   readonly load: OpOf<"load">;
   readonly shape: readonly number[];
   readonly constraints: readonly Constraint[];
+  readonly always: readonly Constraint[];
   readonly observed: readonly Observation[];
   readonly known: Known;
 }
@@ -104,7 +108,7 @@ function boundedAxes(
   bounds: Bounds,
   demands: Demands,
 ): readonly BoundedRun[] {
-  const { load, shape, constraints, observed, known } = request;
+  const { load, shape, constraints, always, observed, known } = request;
   const masked = extentsOf(runs, constraints, demands);
   const axes = runs.map((run, index): BoundedRun => {
     const { extents, ends } = masked[index] ?? { extents: [], ends: [] };
@@ -124,7 +128,8 @@ function boundedAxes(
     const isSmall = end === undefined ? max + span <= MOST : isWithinRagged(max + span);
     if (!isSmall) noView(`\`${spell(origin)}\` may be too large for an int32`);
   }
-  for (const constraint of constraints) demandExact(constraint, shape, bounds);
+  for (const constraint of always) demandAlways(constraint, shape, demands);
+  for (const constraint of [...constraints, ...always]) demandExact(constraint, shape, bounds);
   for (const one of observed) demandFit(one, axes, shape, bounds, demands);
   const [inner] = axes;
   const bytes = bytesOf(resultOf(load).type.element);

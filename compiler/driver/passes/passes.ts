@@ -23,6 +23,7 @@ import { dropDead } from "../../tile/drop_dead.ts";
 import { fuseMultiplyAdd } from "../../tile/fuse_multiply_add.ts";
 import { hoistInvariants } from "../../tile/hoist_invariants.ts";
 import type { Phase, TargetContext, TileContext } from "../../tile/pass.ts";
+import { lateLoads } from "../../tile/late_loads.ts";
 import { simplify } from "../../tile/simplify.ts";
 import { straightenLoops } from "../../tile/straighten_loops.ts";
 import { tensorViews } from "../../views/tensor_views.ts";
@@ -56,6 +57,11 @@ const TILE: readonly Row<TileContext>[] = [
     pass: accumulate,
     needs: ["cse.2"],
     because: "it counts uses, which equal operations would hide",
+  },
+  {
+    pass: lateLoads,
+    needs: ["accumulate"],
+    because: "equal operations before a loop and in it have one result by then",
   },
   {
     pass: fuseMultiplyAdd,
