@@ -21,7 +21,7 @@
  */
 import { must } from "../support/bug.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
-import type { Func, Op, OpOf, Value } from "../ir/func.ts";
+import { type Func, isOp, type Op, type OpOf, type Value } from "../ir/func.ts";
 import { constantOf as irConstant, operandsOf } from "../ir/op.ts";
 import type { ComparisonOp, TileOp } from "../ir/ops.ts";
 import { inputsOf, sourcesFirst } from "../ir/order.ts";
@@ -53,6 +53,7 @@ import {
   INT_RULES,
   type IntRule,
   type Observation,
+  wrapped,
 } from "./affine_rules.ts";
 
 /** Operations between what a loop carries into an iteration and out of it that are followed. */
@@ -79,8 +80,11 @@ export interface Constraint {
 /** The shortest runs of a tile that are looked at: rows after which swizzles repeat. */
 const LEAST_RUN = 8;
 
-/** What polynomials are over: what is known before a launch, or all that a program computes. */
-export type AffineScope = "launch" | "program";
+/**
+ * What polynomials are over: what is known before a launch, or all that a program computes. `boxes`: the same, and indices
+ * that wrap around (`rm % M`) are what they are before that, as is observed of them.
+ */
+export type AffineScope = "launch" | "program" | "boxes";
 
 /** Answers questions about the values of one function; remembers what it worked out. */
 export class AffineAnalysis {
@@ -94,11 +98,13 @@ export class AffineAnalysis {
   readonly #carried: ReadonlyMap<Value, Carried> | undefined;
   readonly #open = new Set<Value>();
   readonly #axisInfo: AxisFacts | undefined;
+  readonly #mayWrap: boolean;
 
   constructor(func: Func, scope: AffineScope = "launch", axisInfo?: AxisFacts) {
     this.#axisInfo = axisInfo;
     this.#params = new Set(func.params);
-    if (scope === "program") this.#carried = carriedValues(func);
+    if (scope !== "launch") this.#carried = carriedValues(func);
+    this.#mayWrap = scope === "boxes";
   }
 
   /** An integer value as a polynomial; undefined: not affine as far as we see. */
@@ -122,7 +128,15 @@ export class AffineAnalysis {
     const isInt = this.#carried !== undefined && !isPointer(element) &&
       SCALARS[element].class === "int" && element !== "bool";
     if (!isInt) return undefined;
-    return shape.length === 0 ? exact(polyOfAtom(scalarAtom(value))) : this.#inRuns(value);
+    if (shape.length === 0) return exact(polyOfAtom(scalarAtom(value)));
+    return this.#inRuns(value) ?? this.#wrapped(value, element);
+  }
+
+  /** A tile of numbers that wrap around. */
+  #wrapped({ def }: Value, type: ScalarName): AffineInt | undefined {
+    return this.#mayWrap && isOp(def, "rem")
+      ? wrapped(def, type, (operand) => this.int(operand))
+      : undefined;
   }
 
   /** A tile that falls into several runs. */
@@ -357,5 +371,5 @@ function conjuncts(mask: Value): readonly Value[] {
 }
 
 function moveAll(observed: readonly Observation[], move: LaneMove): readonly Observation[] {
-  return observed.map(({ poly, type }) => ({ poly: mapAtoms(poly, move), type }));
+  return observed.map((one) => ({ ...one, poly: mapAtoms(one.poly, move) }));
 }

@@ -27,6 +27,8 @@ import type { ContractOperator } from "./types.ts";
 export interface Observation {
   readonly poly: Poly;
   readonly type: ScalarName;
+  /** It must also be from 0 up to this, where it wraps around. */
+  readonly below?: Poly;
 }
 
 /** Observations that one value may rest on. */
@@ -122,6 +124,25 @@ function hasRemainder(
     subPoly(opaque("cdiv", a, b), opaque("/", a, b)),
     bothObserved(a, b, type),
   );
+}
+
+/**
+ * `rm % M` as `rm`, which it is from 0 up to M. Between there and where the tile ends, kernels without masks load rows that
+ * they have no use for.
+ */
+export function wrapped(
+  op: OpOf<"rem">,
+  type: ScalarName,
+  of: (value: Value) => AffineInt | undefined,
+): AffineInt | undefined {
+  const { left, right } = operandsOf(op);
+  const [a, b] = [of(left), of(right)];
+  if (a === undefined || b === undefined || varies(b.poly) || left.type.shape.length === 0) {
+    return undefined;
+  }
+  const observed = bothObserved(a, b, type);
+  const within = [{ poly: a.poly, type, below: b.poly }];
+  return observed && bounded(a.poly, allObserved(observed, within));
 }
 
 export const INT_RULES: { readonly [N in TileOp]?: IntRule<N> } = {

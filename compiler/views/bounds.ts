@@ -10,7 +10,7 @@
  * is positive because the grid has no more than `tiles * across` programs, which is demanded.
  */
 import type { AffineAnalysis, Constraint } from "../contract/affine.ts";
-import type { AffineInt } from "../contract/affine_rules.ts";
+import type { AffineInt, Observation } from "../contract/affine_rules.ts";
 import { varies } from "../contract/affine_rules.ts";
 import { apply, constant } from "../contract/expr.ts";
 import { hull, least, type Limits, limitsOfType, limitsWith, most } from "../contract/magnitude.ts";
@@ -150,6 +150,16 @@ export class Bounds {
     return true;
   }
 
+  /** Whether what was observed is so on all lanes. */
+  #isObserved({ poly, type, below }: Observation, shape: readonly number[] = []): boolean {
+    return below === undefined && this.fits(poly, limitsOfType(type), shape);
+  }
+
+  /** The same; of a positive number of the launch it is demanded. */
+  demandObserved({ poly, type, below }: Observation, shape: readonly number[] = []): boolean {
+    return below === undefined && this.demandFits(poly, limitsOfType(type), shape);
+  }
+
   /** Whether an expression stays below, whatever its names are, as far as demanded. */
   isAtMost(expr: ContractExpr, most: bigint): boolean {
     const limits = limitsWith(
@@ -223,7 +233,7 @@ export class Bounds {
     if (hasRuns(int.poly)) return this.#element(value);
     const limits = this.poly(int.poly, value.type.shape);
     const isExact = within(limits, type) &&
-      int.observed.every((one) => this.fits(one.poly, limitsOfType(one.type), value.type.shape));
+      int.observed.every((one) => this.#isObserved(one, value.type.shape));
     return isExact ? limits : this.#demanded(value, int) ?? type;
   }
 
@@ -232,7 +242,7 @@ export class Bounds {
     const type = typeLimits(value);
     const { min } = this.poly(poly);
     if (min < 1n || varies(poly) || type.max > MOST_INT) return undefined;
-    const isFit = observed.every((one) => this.demandFits(one.poly, limitsOfType(one.type)));
+    const isFit = observed.every((one) => this.demandObserved(one));
     if (!isFit) return undefined;
     this.#demands.atMost(polyExpr(poly), type.max);
     return { min, max: type.max };
@@ -329,7 +339,7 @@ export class Bounds {
       // Until the first iteration in which the test fails, nothing it reads has wrapped.
       this.#iterations.set(loop, { min: 0n, max: max + 1n });
       this.#tests.set(loop, { loop, poly, by, mayFail: true });
-      const isExact = observed.every((one) => this.fits(one.poly, limitsOfType(one.type)));
+      const isExact = observed.every((one) => this.#isObserved(one));
       if (isExact) {
         this.#tests.set(loop, { loop, poly, by, mayFail: false });
         return { min: 0n, max: most([max, 0n]) };

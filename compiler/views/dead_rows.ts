@@ -88,7 +88,7 @@ export function extentOfStores(
       add(resultOf(op), at);
       return true;
     }
-    if (op.name === "store") {
+    if (op.name === "store" || op.name === "atomic") {
       const { value: stored, mask, pointer } = operandsOf(op);
       if (stored !== value || pointer === value || mask === undefined || mask === value) {
         return false;

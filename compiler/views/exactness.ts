@@ -7,6 +7,7 @@ import { varies } from "../contract/affine_rules.ts";
 import type { Observation } from "../contract/affine_rules.ts";
 import { apply, constant } from "../contract/expr.ts";
 import { limitsOfType } from "../contract/magnitude.ts";
+import { normalKey } from "../contract/normal.ts";
 import { constantOf, mulPoly, type Poly, polyExpr, polyOfAtom, subPoly } from "../contract/poly.ts";
 import type { ContractExpr } from "../contract/types.ts";
 import { SCALARS } from "../support/scalar.ts";
@@ -25,12 +26,13 @@ export interface BoundedRun extends Run {
 
 /** Demands that what was observed of an address fits its type. */
 export function demandFit(
-  { poly, type }: Observation,
+  { poly, type, below }: Observation,
   runs: readonly BoundedRun[],
   shape: readonly number[],
   bounds: Bounds,
   demands: Demands,
 ): void {
+  if (below !== undefined) return demandWithin(poly, below, runs, demands);
   if (SCALARS[type].bits >= 64) return;
   const { min, max } = limitsOfType(type);
   if (!varies(poly)) {
@@ -51,7 +53,8 @@ export function demandFit(
     const whole = subPoly(rest, mulPoly(factor, coordinateOf(run)));
     const lane = run.tile === undefined ? undefined : laneOf(run.tile);
     const own = lane === undefined ? undefined : subPoly(rest, mulPoly(factor, lane));
-    const isWhole = own === undefined || whole.size <= own.size;
+    // What only the coordinate has would be left over as a negative number.
+    const isWhole = own === undefined || whole.size < own.size || subPoly(whole, own).size === 0;
     const span = run.tile === undefined ? 1 : shape[run.tile] ?? 1;
     const last = !isWhole
       ? constant(span - 1)
@@ -71,7 +74,8 @@ export function demandFit(
     if (parts.length === 0 && bounds.fits(rest, { min, max }, shape)) return;
     const limits = bounds.poly(rest, shape);
     if (limits.min < 0n) noView(`an index may be negative: \`${spell(rest)}\``);
-    parts.push(limitExpr(limits.max));
+    const isFew = limits.max <= max;
+    parts.push(isFew ? limitExpr(limits.max) : lastOfGrid(rest) ?? limitExpr(limits.max));
   } else {
     if (constantPart === undefined) demands.atLeast(polyExpr(rest), 0n);
     else if (constantPart < 0n) noView(`an index may be negative: \`${spell(poly)}\``);
@@ -83,16 +87,42 @@ export function demandFit(
   demands.atMost(last, max);
 }
 
-/** The largest number made of program ids, by the grid of the launch: far less than any launch may have. */
+/** An index wraps around where an axis ends: elements after that are outside of the tensor. */
+function demandWithin(
+  poly: Poly,
+  below: Poly,
+  runs: readonly BoundedRun[],
+  demands: Demands,
+): void {
+  const run = runs.find((one) => subPoly(coordinateOf(one), poly).size === 0);
+  const end = polyExpr(below);
+  if (run?.extent === undefined || normalKey(run.extent) !== normalKey(end)) {
+    noView(
+      `\`${spell(poly)}\` wraps around at \`${
+        spell(below)
+      }\`, and rows from there on may be stored`,
+    );
+  }
+  demands.atLeast(end, 1n);
+}
+
+/** The largest number made of program ids and what is positive, by the grid of the launch: few launches have the most. */
 function lastOfGrid(poly: Poly): ContractExpr | undefined {
   const parts: ContractExpr[] = [];
-  for (const { coefficient, atoms: [atom, ...others] } of poly.values()) {
-    if (coefficient < 0n || others.length > 0) return undefined;
-    if (atom !== undefined && atom.kind !== "pid") return undefined;
-    const last = atom === undefined
-      ? constant(1)
-      : apply("-", { op: "grid", axis: atom.axis }, constant(1));
-    parts.push(apply("*", constant(coefficient), last));
+  for (const { coefficient, atoms } of poly.values()) {
+    if (coefficient < 0n) return undefined;
+    const factors = atoms.map((atom): ContractExpr | undefined => {
+      if (atom.kind === "param") return { op: "param", name: atom.name };
+      return atom.kind === "pid"
+        ? apply("-", { op: "grid", axis: atom.axis }, constant(1))
+        : undefined;
+    });
+    let part: ContractExpr = constant(coefficient);
+    for (const factor of factors) {
+      if (factor === undefined) return undefined;
+      part = apply("*", part, factor);
+    }
+    parts.push(part);
   }
   return parts.length === 0 ? undefined : parts.reduce((sum, part) => apply("+", sum, part));
 }

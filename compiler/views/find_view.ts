@@ -3,7 +3,6 @@ import type { AffineAnalysis, Constraint } from "../contract/affine.ts";
 import type { Observation } from "../contract/affine_rules.ts";
 import { wholeElements } from "../contract/accesses.ts";
 import { constant } from "../contract/expr.ts";
-import { limitsOfType } from "../contract/magnitude.ts";
 import { constantOf as constantOfPoly, type Poly, polyExpr } from "../contract/poly.ts";
 import type { ContractExpr } from "../contract/types.ts";
 import type { Func, OpOf, Value } from "../ir/func.ts";
@@ -143,9 +142,10 @@ function boundedAxes(
 
 /** A comparison is one of the numbers that it seems to be only if they do not wrap, on any lane. */
 function demandExact({ observed }: Constraint, shape: readonly number[], bounds: Bounds): void {
-  for (const { poly, type } of observed) {
-    if (!bounds.demandFits(poly, limitsOfType(type), shape)) {
-      noView(`\`${spell(poly)}\`, which a mask compares, may wrap`);
+  for (const one of observed) {
+    if (!bounds.demandObserved(one, shape)) {
+      const how = one.below === undefined ? "may wrap" : "wraps around";
+      noView(`\`${spell(one.poly)}\`, which a mask compares, ${how}`);
     }
   }
 }

@@ -39,7 +39,7 @@ export function findViews(func: Func, options: ViewOptions): readonly FoundLoad[
   if (loads.length === 0) return [];
   const known: Known = {
     func,
-    analysis: new AffineAnalysis(func, "program", options.axisInfo),
+    analysis: new AffineAnalysis(func, "boxes", options.axisInfo),
     axisInfo: options.axisInfo,
     uses: usesOf(func, users),
   };

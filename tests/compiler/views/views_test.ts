@@ -42,6 +42,14 @@ Deno.test("findViews() bounds loads without masks by loops and stores", () => {
   golden(new URL("unmasked.views", FOLDER), texts.join("\n"));
 });
 
+Deno.test("findViews() finds what published kernels load", () => {
+  const file = read(FOLDER, "published.tc");
+  const texts = [0, 1, 2].map((value) =>
+    views(file, [{ name: "CASE", value: String(value) }, { name: "PARTS", value: "2" }])
+  );
+  golden(new URL("published.views", FOLDER), texts.join("\n"));
+});
+
 Deno.test("findViews() demands that products of the launch's numbers do not wrap", () => {
   const selection = { kernel: "conv2d_backward_weights" };
   const file = read(KERNELS, "conv2d_backward.tc");
