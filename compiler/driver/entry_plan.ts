@@ -104,6 +104,9 @@ function loadBehind(def: Op | undefined): Op | undefined {
   return op;
 }
 
+/** Why a load is no tensor copy that could be one. */
+const NO_FORM = "warp groups cannot do all dots of its loop, or something before it";
+
 /** The plans of an entry and of its form, and what has become of each load of a dot operand. */
 export function printPlans(plans: readonly EntryPlan[], loads: readonly DecidedLoad[]): string {
   const entries = plans.map((plan) => {
@@ -119,13 +122,15 @@ export function printPlans(plans: readonly EntryPlan[], loads: readonly DecidedL
       lines.join("")
     }`;
   });
+  const hasForm = plans.some(({ form }) => form === "tensor");
   const decided = loads.map((one) => {
     const { file, start } = useSite(one.load.span);
     const [tile] = one.load.results;
     const head = `  ${file.name}:${positionOf(file, start).line}: ${tile?.name ?? "a tile"} = [${
       tile?.type.shape.join(", ")
     }]`;
-    return `${head}: ${"why" in one ? `no tensor copy: ${one.why}` : "tensor copy"}\n`;
+    const why = "why" in one ? one.why : hasForm ? undefined : NO_FORM;
+    return `${head}: ${why === undefined ? "tensor copy" : `no tensor copy: ${why}`}\n`;
   });
   return [...entries, ...decided].join("");
 }

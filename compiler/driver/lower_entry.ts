@@ -19,6 +19,7 @@ import { axisAnalysis } from "../tile/axis.ts";
 import type { Form, TargetContext } from "../tile/pass.ts";
 import { tensorViews, toTensorForm } from "../views/tensor_views.ts";
 import { formName, type FormWithMaps } from "./entry_names.ts";
+import { warpsOfRows } from "./form_warps.ts";
 import { checkClusters } from "./limits/clusters.ts";
 import { type EntryOptions, printHeader } from "./inspect/ir_text.ts";
 import { PassFailure } from "./passes/pass_failure.ts";
@@ -127,23 +128,49 @@ export function lowerTensorForm(
 }
 
 /** All forms of an entry, those for fewer launches first. */
-export function lowerForms(
+export interface LoweredForms {
+  readonly forms: readonly LoweredForm[];
+  /** Of the program. */
+  readonly numWarps: number;
+  readonly sameAnswers: LoweredEntry["sameAnswers"];
+}
+
+/** Makes all forms of an entry, with other warps than its own where it has none with these. */
+export function lowerForms(source: Func, lowering: TargetLowering): LoweredForms {
+  const own = formsOf(source, lowering);
+  const otherwise = own.forms.length > 0 ? undefined : withWarpsOfRows(source, lowering);
+  if (otherwise === undefined) return own;
+  const other = formsOf(source, otherwise);
+  return {
+    ...other,
+    sameAnswers: (target) => own.sameAnswers(target) && other.sameAnswers(target),
+  };
+}
+
+/** The same with the warps that the rows of its dots take; undefined if these are its own. */
+export function withWarpsOfRows(
   source: Func,
   lowering: TargetLowering,
-): {
-  readonly forms: readonly LoweredForm[];
-  readonly sameAnswers: LoweredEntry["sameAnswers"];
-} {
+): TargetLowering | undefined {
+  const numWarps = warpsOfRows(source);
+  return numWarps === undefined || numWarps === lowering.numWarps
+    ? undefined
+    : { ...lowering, numWarps };
+}
+
+function formsOf(source: Func, lowering: TargetLowering): LoweredForms {
+  const { numWarps } = lowering;
   const make = (form: FormWithMaps): ReturnType<typeof lowerTensorForm> =>
     lowerTensorForm(source, { ...lowering, form, symbol: formName(lowering.symbol, form) });
   const tensor = make("tensor");
-  const found = tensor.form;
-  if (found === undefined) return { forms: [], sameAnswers: tensor.sameAnswers };
-  if (!hasChain(found.lowered.func)) return { forms: [found], sameAnswers: tensor.sameAnswers };
+  const { form: found, sameAnswers } = tensor;
+  if (found === undefined) return { forms: [], numWarps, sameAnswers };
+  if (!hasChain(found.lowered.func)) return { forms: [found], numWarps, sameAnswers };
   const turns = make("turns");
   return {
     forms: turns.form === undefined ? [found] : [turns.form, found],
-    sameAnswers: (other) => tensor.sameAnswers(other) && turns.sameAnswers(other),
+    numWarps,
+    sameAnswers: (other) => sameAnswers(other) && turns.sameAnswers(other),
   };
 }
 

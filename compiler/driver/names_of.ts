@@ -22,7 +22,12 @@ import { DiagnosticCollector } from "./diagnostics.ts";
 import { entryName, readFormName } from "./entry_names.ts";
 import { buildInstance, buildOptions, entryOptions } from "./instance_build.ts";
 import { instanceTexts, targetsFrom } from "./instance_texts.ts";
-import { lowerEntry, lowerTensorForm, type TargetLowering } from "./lower_entry.ts";
+import {
+  lowerEntry,
+  lowerTensorForm,
+  type TargetLowering,
+  withWarpsOfRows,
+} from "./lower_entry.ts";
 import type { PassWatch } from "./passes/run_passes.ts";
 
 /** The variables of an entry; undefined where the text has an error or no such entry for the target. */
@@ -128,7 +133,12 @@ function lowerNamed(
 
 /** The entry's code; undefined where the target has no room for it. */
 function kernelOf(func: Func, lowering: TargetLowering): PtxKernel | undefined {
-  if (lowering.form !== "plain") return lowerTensorForm(func, lowering).form?.lowered.kernel;
+  if (lowering.form !== "plain") {
+    const otherwise = withWarpsOfRows(func, lowering);
+    const form = lowerTensorForm(func, lowering).form ??
+      (otherwise && lowerTensorForm(func, otherwise).form);
+    return form?.lowered.kernel;
+  }
   try {
     return lowerEntry(func, lowering).kernel;
   } catch (error) {

@@ -15,7 +15,14 @@ import { query, type Target } from "../targets.ts";
 import { layoutKey, type LinearLayout, log2, product } from "../linear/linear.ts";
 import { type Coordinate, type Fragment, MMA, type MmaRow } from "./mma.ts";
 import { dealRows, suitsRegisters } from "./register_operand.ts";
-import { GROUP_ROWS, isBox, suitsChain, suitsWarpGroups, WARP_BITS } from "./warp_group.ts";
+import {
+  GROUP_ROWS,
+  isBox,
+  suitsChain,
+  suitsComputed,
+  suitsWarpGroups,
+  WARP_BITS,
+} from "./warp_group.ts";
 import { times } from "../support/times.ts";
 
 export interface DotLayouts {
@@ -113,7 +120,8 @@ export function dotLayouts(
     chained,
     grouped: inRegisters ||
       (isFree
-        ? suitsWarpGroups(op, numWarps, target, alongK)
+        ? suitsWarpGroups(op, numWarps, target, alongK) ||
+          (inWords && suitsComputed(op, numWarps, target))
         : settled === undefined && isBox(b) && suitsChain(op, numWarps, target, alongK)),
     inRegisters,
     settled,

@@ -5,6 +5,7 @@ import { bytesOf } from "../ir/types.ts";
 import { axisShifts, type LinearLayout } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import type { Target } from "../targets.ts";
+import { computedOperand } from "./computed_operand.ts";
 import { type DotLayouts, dotLayouts, type DotUse } from "./dot.ts";
 
 /** Bytes of the narrowest asynchronous copy. */
@@ -54,7 +55,7 @@ export class DotsOfFunction {
 
   /** Whether copies bring a loaded tile, maybe permuted, in words at least, which asynchronous copies need. */
   #isLoadedInWords(value: Value): boolean {
-    const { def } = value;
+    const def = computedOperand(value)?.load ?? value.def;
     if (isOp(def, "permute")) return this.#isLoadedInWords(operandsOf(def).value);
     if (isOp(def, "tensor_load")) return true;
     const register = isOp(def, "load") ? this.#anchors.get(def)?.register ?? [] : [];

@@ -65,6 +65,7 @@ export class NaturalLayouts {
   readonly #users: ReadonlyMap<Value, readonly Op[]>;
   readonly #naturals = new Map<Value, LinearLayout>();
   readonly #isOfNetwork: (op: OpOf<"exchange">) => boolean;
+  readonly #hasMaps: boolean;
   /** Loads whose layout is that of what they are combined with, while it is searched. */
   readonly #placing = new Set<Op>();
   /** Phi webs whose layout is being searched. */
@@ -76,6 +77,7 @@ export class NaturalLayouts {
 
   constructor(func: Func, options: LayoutOptions) {
     this.#options = options;
+    this.#hasMaps = func.maps.length > 0;
     const chunked = chunkedLoads(func, options, options.axisInfo);
     this.#anchors = anchorLayouts(func, options, options.axisInfo, chunked);
     this.#tables = tableLoads(func, options.axisInfo);
@@ -137,7 +139,28 @@ export class NaturalLayouts {
    */
   #besideDot(op: Op): LinearLayout | undefined {
     if (op.name !== "load" || this.dots.chained.size === 0) return undefined;
-    return this.#spreadOver(resultOf(op), MOST_STEPS);
+    return this.#spreadOver(resultOf(op), MOST_STEPS) ?? this.#computedFrom(op);
+  }
+
+  /**
+   * Where warps beside the program's copy boxes, what a left operand is computed from before the loop is loaded in its layout:
+   * those warps would wait in vain in an exchange.
+   */
+  #computedFrom(op: OpOf<"load">): LinearLayout | undefined {
+    if (!this.#hasMaps) return undefined;
+    let value = resultOf(op);
+    for (let steps = 0; steps < MOST_STEPS; steps++) {
+      const [user, ...others] = this.#users.get(value) ?? [];
+      if (user === undefined || others.length > 0) return undefined;
+      if (isOp(user, "dot")) {
+        const isLeft = steps > 0 && operandsOf(user).a === value && this.dots.chained.has(user);
+        return isLeft ? this.dots.of(user).a : undefined;
+      }
+      const [result] = user.results;
+      if (!isElementwise(user) || result === undefined) return undefined;
+      value = result;
+    }
+    return undefined;
   }
 
   #spreadOver(value: Value, steps: number): LinearLayout | undefined {

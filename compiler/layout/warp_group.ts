@@ -16,6 +16,7 @@ import type { SharedLayout } from "../linear/shared_layout.ts";
 import { must } from "../support/bug.ts";
 import type { ScalarName } from "../support/scalar.ts";
 import type { Target } from "../targets.ts";
+import { computedOperand } from "./computed_operand.ts";
 import { fillsMultiprocessor } from "./tiles.ts";
 import { times } from "../support/times.ts";
 
@@ -100,18 +101,29 @@ export function suitsWarpGroups(
   return isNamed && dividesGroups(dot, [m, b.type.shape[1] ?? 0], numWarps, target);
 }
 
+/** The same where threads compute operands in their slots, from what they have copied there (computed_operand.ts). */
+export function suitsComputed(dot: OpOf<"dot">, numWarps: number, target: Target): boolean {
+  const { a, b } = operandsOf(dot);
+  const [m = 0] = a.type.shape;
+  const isStaged = (value: Value): boolean =>
+    isLoaded(value) || computedOperand(value) !== undefined;
+  return groupType(a)?.isEitherOrder === true &&
+    dividesGroups(dot, [m, b.type.shape[1] ?? 0], numWarps, target, isStaged);
+}
+
 /** Whether warp groups multiply the elements of a dot, and can divide its result of this shape among them. */
 export function dividesGroups(
   dot: OpOf<"dot">,
   [m, n]: readonly [number, number],
   numWarps: number,
   target: Target,
+  isStaged = isLoaded,
 ): boolean {
   const { a, b } = operandsOf(dot);
   const [, k = 0] = a.type.shape;
   return a.type.shape.length === 2 && typesOf(dot) !== undefined && numWarps >= GROUP_WARPS &&
     m >= GROUP_ROWS && k >= depthOf(a.type) && columnsOf(m, n, numWarps) !== undefined &&
-    isLoaded(a) && isLoaded(b) && target.warpGroups;
+    isStaged(a) && isStaged(b) && target.warpGroups;
 }
 
 /**

@@ -123,9 +123,10 @@ function inspectLoads(
     if (phase === "plan") {
       const { symbol } = entryName(plan, instance, specialization);
       const lowering = { ...entry, target, symbol };
-      const { forms } = lowerForms(func, lowering);
+      const { forms, numWarps } = lowerForms(func, lowering);
       const lowered = [...forms.map((form) => form.lowered), lowerEntry(func, lowering)];
-      return `${symbol}\n${printPlans(lowered.map(entryPlan), decideLoads(func, viewing))}`;
+      const loads = decideLoads(func, { ...viewing, numWarps });
+      return `${symbol}\n${printPlans(lowered.map(entryPlan), loads)}`;
     }
     const loads = findViews(func, viewing);
     const name = `${func.name}${specialization.suffix}`;

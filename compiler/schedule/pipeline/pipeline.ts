@@ -5,11 +5,11 @@
  */
 import type { Func, Op, OpOf } from "../../ir/func.ts";
 import { loopOf } from "../../ir/flow.ts";
-import { madeBy, operandsOf } from "../../ir/op.ts";
+import { madeBy, operandsOf, resultOf } from "../../ir/op.ts";
 import { isLookup, rowOf } from "../../ir/table.ts";
 import { bytesOf } from "../../ir/types.ts";
 import { walkOps } from "../../ir/walk.ts";
-import { applyBases, elementAt } from "../../linear/linear.ts";
+import { applyBases, elementAt, sameLayout } from "../../linear/linear.ts";
 import type { AxisFacts } from "../../tile/axis.ts";
 import { query } from "../../targets.ts";
 import { accessGroups } from "../../layout/access_groups.ts";
@@ -19,6 +19,7 @@ import {
   pipelineThroughRegisters,
 } from "./pipelined_loop.ts";
 import { type AddressState, addressState, type Plan, type PrefetchedOperand } from "./prefetch.ts";
+import { computedOperand } from "../../layout/computed_operand.ts";
 import { PARTITIONS } from "../../layout/warp_group.ts";
 import type { TargetContext } from "../../tile/pass.ts";
 import type { LoadedOperand, StagedOperand } from "../staged_operand.ts";
@@ -109,6 +110,8 @@ export function pipelineLoop(
     const load = prefetchableLoad(loop, operand);
     return load === undefined ? [] : [{ ...operand, load }];
   });
+  const computed = pipelineComputed(func, loop, candidates, staged, context);
+  if (computed !== undefined) return computed;
   if (staged.length === 0) return undefined;
   const carried = stateOf(loop, staged);
   if (carried === undefined) return undefined;
@@ -163,6 +166,48 @@ export function pipelineLoop(
       return slices === undefined ? pipelineByIterations(plan) : pipelineBySlices(plan, slices);
     });
   };
+}
+
+/** A loop whose dot takes what threads compute in its slots. */
+function pipelineComputed(
+  func: Func,
+  loop: OpOf<"while">,
+  candidates: readonly StagedOperand[],
+  loaded: readonly LoadedOperand[],
+  context: TargetContext,
+): PipelinedLoop | undefined {
+  const computed = candidates.flatMap((operand) => computedFromLoad(loop, operand) ?? []);
+  if (computed.length === 0 || !context.target.asyncCopies) return undefined;
+  const group = planGroupDot(func, loop, [...loaded, ...computed], context.target);
+  const carried = group && stateOf(loop, group.staged);
+  const isFit = group?.staged.every((operand) => isCopyable(operand, context.axisInfo()));
+  if (group === undefined || carried === undefined || isFit !== true) return undefined;
+  const bytes = group.staged.reduce((sum, operand) => sum + operand.bytes, 0);
+  const slots = slotsFor(context, bytes, stagesOf(loop, context) ?? GROUP_STAGES);
+  if (slots < LEAST_SLOTS) return undefined;
+  return (area) => {
+    const dot = stageGroupDot(group, area, slots);
+    const { staged } = dot;
+    return inProgram(() => pipelineGroupDot({ func, loop, staged, carried, slots }, dot));
+  };
+}
+
+/** An operand that is computed from a tile that the loop loads for nothing else, in the tile's layout. */
+function computedFromLoad(
+  loop: OpOf<"while">,
+  operand: StagedOperand,
+): LoadedOperand | undefined {
+  const found = computedOperand(operand.source);
+  const { body } = loopOf(loop);
+  if (found === undefined || found.value !== operand.source) return undefined;
+  const { load, value } = found;
+  const source = resultOf(load);
+  const isAlike = sameLayout(layoutOf(source), layoutOf(value)) && value.def !== undefined &&
+    body.ops.includes(value.def);
+  const loaded = prefetchableLoad(loop, { ...operand, source });
+  return isAlike && loaded !== undefined
+    ? { ...operand, source, load, computed: value }
+    : undefined;
 }
 
 function pipelineByTensorCopies(

@@ -4,7 +4,7 @@ import type { Func, OpOf, Value } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
 import { countUses } from "../../ir/walk.ts";
 import { areRowsDealt, suitsRegisters } from "../../layout/register_operand.ts";
-import { isApart, suitsWarpGroups, WARP_BITS } from "../../layout/warp_group.ts";
+import { isApart, suitsComputed, suitsWarpGroups, WARP_BITS } from "../../layout/warp_group.ts";
 import { axisShifts, ofAxis } from "../../linear/linear.ts";
 import type { Target } from "../../targets.ts";
 import type { ScheduleBuilder } from "../builder.ts";
@@ -36,7 +36,8 @@ export function groupDotOf<O extends StagedOperand>(
   const numWarps = 1 << a.layout.warp.length;
   const alongK = [isAlongK(a), isAlongK(b)] as const;
   const inRegisters = suitsRegisters(dot, numWarps, target, alongK);
-  const suits = inRegisters || suitsWarpGroups(dot, numWarps, target, alongK);
+  const suits = inRegisters || suitsWarpGroups(dot, numWarps, target, alongK) ||
+    suitsComputed(dot, numWarps, target);
   const isDivided = inRegisters ? areRowsDealt(dot) : isGrouped(dot);
   if (!suits || !isDivided || !isAccumulated(func, loop, dot)) return undefined;
   return { dot, staged: [a, b], inRegisters };

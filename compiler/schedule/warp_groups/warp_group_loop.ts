@@ -4,7 +4,8 @@
  *
  *     for s < slots - 2: copy iteration s into slot s; commit
  *     while (test) {
- *       wait until the copies of this iteration are there; round them to TF32; fence between the proxies; barrier
+ *       wait until the copies of this iteration are there; round them to TF32, or compute operands from them
+ *       fence between the proxies; barrier
  *       start the dot of this iteration's slot
  *       copy iteration + slots - 2 into the slot of the dot before the last one; commit
  *       wait for all dots but this iteration's
@@ -17,10 +18,14 @@
  * one iteration more are on their way; they are started while its first instructions run.
  */
 import { loopOf } from "../../ir/flow.ts";
+import { copyOps } from "../../ir/copy_ops.ts";
 import type { Func, Op, OpOf, Value } from "../../ir/func.ts";
+import { resultOf } from "../../ir/op.ts";
+import { hasTrait } from "../../ir/table.ts";
 import type { IrType } from "../../ir/types.ts";
 import { groupLayout, isApart } from "../../layout/warp_group.ts";
 import { copyBits } from "../../linear/threads.ts";
+import { must } from "../../support/bug.ts";
 import type { Target } from "../../targets.ts";
 import { ScheduleBuilder } from "../builder.ts";
 import { carry } from "../carried.ts";
@@ -43,15 +48,16 @@ export function planGroupDot(
 
 /** Those operands that threads can copy into the layouts that warp groups read, in these layouts. */
 export function gatheredOperands(staged: readonly LoadedOperand[]): readonly LoadedOperand[] {
-  return staged.flatMap((one) => canRound(one) ? inGroupLayout(one) ?? [] : []);
+  return staged.flatMap((one) => canChange(one) ? inGroupLayout(one) ?? [] : []);
 }
 
 /** Whether the instruction has fewer bits than the elements. */
 const isRounded = ({ element }: IrType): boolean => element === "float32";
 
-/** Whether each thread can round what it has copied: no other one has a copy of it. */
-const canRound = ({ source: { type } }: LoadedOperand): boolean =>
-  !isRounded(type) || (type.layout !== undefined && copyBits(type.layout) === 0);
+/** Whether each thread can change what it has copied, where that is wanted: no other one has a copy of it. */
+const canChange = ({ source: { type }, computed }: LoadedOperand): boolean =>
+  (!isRounded(type) && computed === undefined) ||
+  (type.layout !== undefined && copyBits(type.layout) === 0);
 
 /** The axis along which an operand is copied. */
 function copiedAxis({ source: { type } }: LoadedOperand): 0 | 1 | undefined {
@@ -90,6 +96,7 @@ export function pipelineGroupDot(plan: Plan, group: GroupDot<InBuffer<LoadedOper
     }
     build.effect("wait_group", [], { pending: slots - busy - 1 });
     roundOwnCopies(build, plan, from);
+    computeOwnCopies(build, plan, from);
     build.effect("async_proxy_fence", []);
     build.barrier();
     const iteration = { state, runs };
@@ -116,5 +123,22 @@ function roundOwnCopies(build: ScheduleBuilder, { staged }: Plan, slot: Value): 
     const copied = build.value("local_load", [buffer, slot], type, { access: "vectors" });
     const rounded = build.value("round_tf32", [copied], type);
     build.effect("local_store", [rounded, buffer, slot]);
+  }
+}
+
+/** Replaces what the thread itself has copied into a slot by what is computed from it. */
+function computeOwnCopies(build: ScheduleBuilder, { func, loop, staged }: Plan, slot: Value): void {
+  for (const { computed, load, source, buffer } of staged) {
+    if (computed === undefined) continue;
+    const copied = build.value("local_load", [buffer, slot], source.type, { access: "vectors" });
+    const known = new Map<Value, Value>([[resultOf(load), copied]]);
+    const takesCopied = ({ operands }: Op): boolean => operands.some((value) => known.has(value));
+    for (const op of loopOf(loop).body.ops) {
+      if (known.has(computed)) break;
+      if (hasTrait(op, "elementwise") && takesCopied(op)) {
+        build.out.push(...copyOps(func, [op], known));
+      }
+    }
+    build.effect("local_store", [must(known.get(computed), "computed operand"), buffer, slot]);
   }
 }
