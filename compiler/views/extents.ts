@@ -25,6 +25,8 @@ export interface MaskedRun {
   readonly extents: Poly[];
   /** Where it ends for one program. */
   readonly ends: Poly[];
+  /** Elements before the first one are masked off. */
+  isFromZero: boolean;
 }
 
 /** What a mask says of each run. */
@@ -33,7 +35,7 @@ export function extentsOf(
   constraints: readonly Constraint[],
   demands: Demands,
 ): readonly MaskedRun[] {
-  const found = runs.map((): MaskedRun => ({ extents: [], ends: [] }));
+  const found = runs.map((): MaskedRun => ({ extents: [], ends: [], isFromZero: false }));
   for (const { poly, op } of constraints) {
     if (!varies(poly)) {
       // All lanes of all programs agree about it.
@@ -54,13 +56,12 @@ export function extentsOf(
       found[ragged]?.ends.push(addPoly(subPoly(coordinateOf(ending), poly), polyOf(1)));
       continue;
     }
-    const isLower = runs.some((run) => {
-      const limit = constantOf(addPoly(poly, coordinateOf(run)));
-      return limit !== undefined && limit <= 0n;
-    });
-    if (!isLower) {
+    const limits = runs.map((run) => constantOf(addPoly(poly, coordinateOf(run))));
+    if (!limits.some((limit) => limit !== undefined && limit <= 0n)) {
       noView(`the mask has a part that bounds no coordinate: \`${textOf(op.span)}\``);
     }
+    const first = found[limits.indexOf(0n)];
+    if (first !== undefined) first.isFromZero = true;
   }
   return found;
 }

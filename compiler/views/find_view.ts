@@ -110,7 +110,7 @@ function boundedAxes(
   const { load, shape, constraints, always, observed, known } = request;
   const masked = extentsOf(runs, constraints, demands);
   const axes = runs.map((run, index): BoundedRun => {
-    const { extents, ends } = masked[index] ?? { extents: [], ends: [] };
+    const { extents = [], ends = [] } = masked[index] ?? {};
     const end = ends.length === 0 ? undefined : onlyEnd(run, ends, extents);
     if (end !== undefined) return { ...run, end, extent: extentOfEnd(end, bounds) };
     const extent = smallest(extents) ?? extentWithoutMask(run, request, bounds, demands);
@@ -119,11 +119,13 @@ function boundedAxes(
     }
     return { ...run, extent };
   });
-  for (const { origin, end, tile } of axes) {
+  for (const [index, { origin, end, tile }] of axes.entries()) {
     if (!isComputable(origin)) noView(`\`${spell(origin)}\` does not change by a constant step`);
     const { min, max } = bounds.starts(origin);
     const span = BigInt(tile === undefined ? 1 : shape[tile] ?? 1);
-    if (min < 0n) noView(`\`${spell(origin)}\` may be negative`);
+    // Copies give zeros there.
+    const isMasked = end === undefined && tile !== undefined && masked[index]?.isFromZero === true;
+    if (min < (isMasked ? -MOST : 0n)) noView(`\`${spell(origin)}\` may be negative`);
     const isSmall = end === undefined ? max + span <= MOST : isWithinRagged(max + span);
     if (!isSmall) noView(`\`${spell(origin)}\` may be too large for an int32`);
   }

@@ -38,6 +38,11 @@ const CASES: readonly Case[] = [
     defines: { CASE: 2, PARTS: 2 },
     sizes: [[192, 128, 256]],
   },
+  {
+    title: "rows before the first one are masked off",
+    defines: { CASE: 3, PARTS: 1 },
+    sizes: [[100, 72, 72]],
+  },
 ];
 
 const random = freshRandom();
@@ -48,9 +53,10 @@ for (const { title, defines, sizes } of CASES) {
   Deno.test(`a product has a form with tensor copies: ${title}`, () => {
     const compiled = compileForms(TEXT, defines);
     const parts = must(defines.PARTS, "parts");
+    const shifts = defines.CASE === 3 ? [-1, 0, 1] : [0];
     for (const [m, n, k] of sizes) {
       const [lda, ldb] = [k + 8, n + 8];
-      const [a, b] = [numbers(m * lda), numbers(k * ldb)];
+      const [a, b] = [numbers(m * lda), numbers(shifts.length * k * ldb)];
       const grid = [Math.ceil(m / TILE) * Math.ceil(n / TILE), 1, parts] as const;
       for (const entry of compiled.entries) {
         const forms = must(entry.forms, "forms");
@@ -65,7 +71,7 @@ for (const { title, defines, sizes } of CASES) {
           if (!meets(entry.conditions, launch)) continue;
           if ("maps" in code) assert(serves(code, launch), "the form does not serve the launch");
           runEntry(compiled, code, launch);
-          check(decode("float32", args.C as Uint8Array).map(Number), { a, b, m, n, k });
+          check(decode("float32", args.C as Uint8Array).map(Number), { a, b, m, n, k, shifts });
         }
       }
     }
@@ -78,15 +84,20 @@ interface Product {
   readonly m: number;
   readonly n: number;
   readonly k: number;
+  /** Of the rows of A that are multiplied with parts of B. */
+  readonly shifts: readonly number[];
 }
 
-function check(found: readonly number[], { a, b, m, n, k }: Product): void {
+function check(found: readonly number[], { a, b, m, n, k, shifts }: Product): void {
   const [lda, ldb] = [k + 8, n + 8];
   for (let row = 0; row < m; row++) {
     for (let column = 0; column < n; column++) {
       let sum = 0;
-      for (let i = 0; i < k; i++) {
-        sum += must(a[row * lda + i], "a") * must(b[i * ldb + column], "b");
+      for (const [part, shift] of shifts.entries()) {
+        const from = row + shift;
+        for (let i = 0; from >= 0 && from < m && i < k; i++) {
+          sum += must(a[from * lda + i], "a") * must(b[(part * k + i) * ldb + column], "b");
+        }
       }
       const value = must(found[row * n + column], "c");
       // Products of such halves are exact; so are their sums in float, nearly.

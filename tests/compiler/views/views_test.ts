@@ -44,8 +44,8 @@ Deno.test("findViews() bounds loads without masks by loops and stores", () => {
 
 Deno.test("findViews() finds what published kernels load", () => {
   const file = read(FOLDER, "published.tc");
-  const texts = [0, 1, 2].map((value) =>
-    views(file, [{ name: "CASE", value: String(value) }, { name: "PARTS", value: "2" }])
+  const texts = ["1", "2", "2", "1"].map((parts, at) =>
+    views(file, [{ name: "CASE", value: String(at) }, { name: "PARTS", value: parts }])
   );
   golden(new URL("published.views", FOLDER), texts.join("\n"));
 });
