@@ -17,6 +17,7 @@ import { anchorLayouts, tableLoads } from "./anchors.ts";
 import { blockedLayout, orderFrom, withoutBlocks } from "./blocked.ts";
 import { CarriedData, isElementwise, isTile } from "./carried_data.ts";
 import { chainedDots } from "./chains.ts";
+import { dotOfComputed, vectorsOfComputed } from "./computed_operand.ts";
 import { DotsOfFunction } from "./function_dots.ts";
 import {
   invertOrder,
@@ -31,6 +32,7 @@ import { axisBits, isSeparable, reducedLayout } from "./reduce.ts";
 import { type PhiWeb, phiWebsOf } from "./phi_webs.ts";
 import { sliceLayout } from "./slices.ts";
 import { StoreLayouts } from "./stores.ts";
+import { suitsComputed } from "./warp_group.ts";
 
 /** A search for a layout along chains of operands or users; undefined where nothing decides yet. */
 type Search = OnHeap<LinearLayout | undefined>;
@@ -66,6 +68,8 @@ export class NaturalLayouts {
   readonly #naturals = new Map<Value, LinearLayout>();
   readonly #isOfNetwork: (op: OpOf<"exchange">) => boolean;
   readonly #hasMaps: boolean;
+  /** Loads of what is spread over operands that are computed in their slots. */
+  readonly #vectors: ReadonlySet<Op>;
   /** Loads whose layout is that of what they are combined with, while it is searched. */
   readonly #placing = new Set<Op>();
   /** Phi webs whose layout is being searched. */
@@ -92,6 +96,8 @@ export class NaturalLayouts {
     this.#isOfNetwork = networksOf(func);
     let hasSlices = false;
     walkOps(func.body, ({ name }) => hasSlices ||= name === "slice");
+    const { numWarps, target } = options;
+    this.#vectors = vectorsOfComputed(func, (dot) => suitsComputed(dot, numWarps, target));
     const { dots, data } = this;
     const layoutOf = (value: Value): LinearLayout => this.of(value);
     this.stores = new StoreLayouts({ ...options, anchors, dots, data, hasSlices, layoutOf });
@@ -147,20 +153,8 @@ export class NaturalLayouts {
    * those warps would wait in vain in an exchange.
    */
   #computedFrom(op: OpOf<"load">): LinearLayout | undefined {
-    if (!this.#hasMaps) return undefined;
-    let value = resultOf(op);
-    for (let steps = 0; steps < MOST_STEPS; steps++) {
-      const [user, ...others] = this.#users.get(value) ?? [];
-      if (user === undefined || others.length > 0) return undefined;
-      if (isOp(user, "dot")) {
-        const isLeft = steps > 0 && operandsOf(user).a === value && this.dots.chained.has(user);
-        return isLeft ? this.dots.of(user).a : undefined;
-      }
-      const [result] = user.results;
-      if (!isElementwise(user) || result === undefined) return undefined;
-      value = result;
-    }
-    return undefined;
+    const dot = this.#hasMaps ? dotOfComputed(op, this.#users) : undefined;
+    return dot !== undefined && this.dots.chained.has(dot) ? this.dots.of(dot).a : undefined;
   }
 
   #spreadOver(value: Value, steps: number): LinearLayout | undefined {
@@ -183,7 +177,7 @@ export class NaturalLayouts {
 
   /** The layout of a load whose threads load what they combine with other data. */
   *#beside(op: Op): Search {
-    const isBeside = op.name === "load" && op.attrs.beside === true;
+    const isBeside = op.name === "load" && (op.attrs.beside === true || this.#vectors.has(op));
     // Loads that are combined with each other first: one of them takes the layout of its addresses.
     if (!isBeside || this.#placing.has(op)) return undefined;
     this.#placing.add(op);

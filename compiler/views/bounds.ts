@@ -2,28 +2,18 @@
  * Between which numbers values of a program lie, whatever the program: enough to show that an index does not wrap and a
  * coordinate is not negative. Parameters that matter are demanded to lie within 1 and 2^30, the grid within 2^22: no
  * launch that needs more fits into a GPU.
- *
- * Numbers alone do not bound the order of programs that keeps rows of tiles together:
- *
- *     rows = min(tiles - pid / (8 * across) * 8, 8)
- *
- * is positive because the grid has no more than `tiles * across` programs, which is demanded.
+ * Orders of programs: program_groups.ts.
  */
 import type { AffineAnalysis, Constraint } from "../contract/affine.ts";
 import type { AffineInt, Observation } from "../contract/affine_rules.ts";
 import { varies } from "../contract/affine_rules.ts";
-import { apply, constant } from "../contract/expr.ts";
+import { constant } from "../contract/expr.ts";
 import { hull, least, type Limits, limitsOfType, limitsWith, most } from "../contract/magnitude.ts";
 import {
-  addPoly,
   type Atom,
   constantOf,
-  gridAtom,
-  mulPoly,
   type Poly,
   polyExpr,
-  polyOf,
-  polyOfAtom,
   scalePoly,
   subPoly,
   type Term,
@@ -31,11 +21,12 @@ import {
 import type { ContractExpr } from "../contract/types.ts";
 import { loopOf } from "../ir/flow.ts";
 import type { Func, Op, OpOf, Value } from "../ir/func.ts";
-import { constantOf as irConstant, madeBy, operandsOf } from "../ir/op.ts";
+import { constantOf as irConstant, operandsOf } from "../ir/op.ts";
 import { isPointer } from "../ir/types.ts";
 import { SCALARS } from "../support/scalar.ts";
 import type { Demands } from "./demands.ts";
-import { quotientOf, termsOf } from "./terms.ts";
+import { ProgramGroups } from "./program_groups.ts";
+import { termsOf } from "./terms.ts";
 
 const MOST_PARAM = 1n << 30n;
 const MOST_PROGRAMS = 1n << 22n;
@@ -66,6 +57,7 @@ interface Test {
 export class Bounds {
   readonly #analysis: AffineAnalysis;
   readonly #demands: Demands;
+  readonly #groups: ProgramGroups;
   readonly #types: ReadonlyMap<string, Limits>;
   #atoms = new Map<Value, Limits>();
   readonly #iterations = new Map<Op, Limits>();
@@ -79,6 +71,10 @@ export class Bounds {
   constructor(func: Func, analysis: AffineAnalysis, demands: Demands) {
     this.#analysis = analysis;
     this.#demands = demands;
+    this.#groups = new ProgramGroups(analysis, demands, {
+      poly: (poly) => this.poly(poly),
+      value: (value) => this.#value(value),
+    });
     this.#types = new Map(
       func.params.map((param) => [param.name ?? "", typeLimits(param)]),
     );
@@ -87,7 +83,7 @@ export class Bounds {
   /** The limits of a polynomial over lanes of a tile of this shape. */
   poly(poly: Poly, shape: readonly number[] = []): Limits {
     const { min, max } = this.#inLoops(poly, this.#sum(poly, shape), shape);
-    return { min: min < 1n && this.#isPositive(poly) ? 1n : min, max };
+    return { min: min < 1n && this.#groups.isPositive(poly) ? 1n : min, max };
   }
 
   /** The limits of where the runs of an axis begin: its origin, and for each run what its tile holds there. */
@@ -348,93 +344,6 @@ export class Bounds {
       this.#tests.delete(loop);
     }
     return undefined;
-  }
-
-  /** `a - c * (pid / (c * d))`, if the grid has at most `a * d` programs; or `pid % n` for pid, if n is at most that. */
-  #isPositive(poly: Poly): boolean {
-    for (const { coefficient, atoms } of poly.values()) {
-      const [atom, ...others] = atoms;
-      if (atom?.kind !== "scalar" || others.length > 0 || coefficient >= 0n) continue;
-      const { def } = atom.value;
-      if (def?.name !== "div") continue;
-      const { left, right } = operandsOf(def);
-      const divisor = this.#polyOf(right);
-      const count = this.#countOf(this.#polyOf(left));
-      const all = addPoly(
-        poly,
-        scalePoly(new Map([[atom.key, { coefficient: 1n, atoms: [atom] }]]), -coefficient),
-      );
-      const across = quotientOf(divisor, polyOf(-coefficient));
-      if (across === undefined || varies(all) || this.poly(across).min < 1n) continue;
-      if (varies(across)) {
-        if (this.#isInGroup(left, across, all)) return true;
-        continue;
-      }
-      if (count === undefined) continue;
-      const most = mulPoly(all, across);
-      if (subPoly(count, most).size > 0) {
-        this.#demands.atMost(polyExpr(count), apply("*", polyExpr(all), polyExpr(across)));
-      }
-      return true;
-    }
-    return false;
-  }
-
-  /**
-   * Whether `program % (group * across)` is less than `rows * across`, where
-   * `rows = min(tiles - program / (group * across) * group, group)`: there are no more than `tiles * across` programs, which is
-   * demanded, so that the last group has no more than its rows.
-   */
-  #isInGroup(place: Value, rows: Poly, across: Poly): boolean {
-    const rem = madeBy(place, "rem");
-    const [term, ...others] = [...rows.values()];
-    const [atom, ...factors] = term?.atoms ?? [];
-    const least = atom?.kind === "scalar" ? madeBy(atom.value, "min") : undefined;
-    const isRows = term?.coefficient === 1n && others.length === 0 && factors.length === 0;
-    if (rem === undefined || least === undefined || !isRows) return false;
-    const { left: program, right } = operandsOf(rem);
-    const count = this.#countOf(this.#polyOf(program));
-    const size = this.#polyOf(right);
-    const isSize = (poly: Poly): boolean => subPoly(size, poly).size === 0;
-    if (count === undefined || this.#value(program).min < 0n || this.#value(right).min < 1n) {
-      return false;
-    }
-    const isOfLast = (tilesLeft: Poly): boolean =>
-      [...tilesLeft.values()].some(({ coefficient, atoms }) => {
-        const [group, ...more] = atoms;
-        const div = group?.kind === "scalar" ? madeBy(group.value, "div") : undefined;
-        if (group === undefined || div === undefined || more.length > 0) return false;
-        const tiles = addPoly(tilesLeft, scalePoly(polyOfAtom(group), -coefficient));
-        const isSame = operandsOf(div).left === program &&
-          isSize(this.#polyOf(operandsOf(div).right)) &&
-          isSize(scalePoly(across, -coefficient));
-        if (!isSame || varies(tiles)) return false;
-        const most = mulPoly(tiles, across);
-        if (subPoly(count, most).size > 0) this.#demands.atMost(polyExpr(count), polyExpr(most));
-        return true;
-      });
-    return least.operands.every((value) => {
-      const poly = this.#polyOf(value);
-      return isSize(mulPoly(poly, across)) || isOfLast(poly);
-    });
-  }
-
-  #polyOf(value: Value): Poly {
-    return this.#analysis.int(value)?.poly ?? polyOf(0);
-  }
-
-  /** More than a number that counts programs from zero, or those that share something. */
-  #countOf(poly: Poly): Poly | undefined {
-    const [term, ...more] = [...poly.values()];
-    const [atom, ...factors] = term?.atoms ?? [];
-    if (term?.coefficient !== 1n || more.length > 0 || factors.length > 0) return undefined;
-    if (atom?.kind === "pid") return polyOfAtom(gridAtom(atom.axis));
-    const def = atom?.kind === "scalar" ? atom.value.def : undefined;
-    if (def?.name !== "rem") return undefined;
-    const { left, right } = operandsOf(def);
-    const count = this.#analysis.int(right)?.poly;
-    const isCounted = this.#value(left).min >= 0n && this.#value(right).min >= 1n;
-    return isCounted && count !== undefined && !varies(count) ? count : undefined;
   }
 }
 

@@ -10,7 +10,7 @@ import type { Func, OpOf, Value } from "../../ir/func.ts";
 import { bug, must } from "../../support/bug.ts";
 import { copySlice, parametersNeeded } from "../backward_slice.ts";
 import type { ScheduleBuilder } from "../builder.ts";
-import type { InBuffer, LoadedOperand, StagedOperand } from "../staged_operand.ts";
+import type { InBuffer, StagedOperand } from "../staged_operand.ts";
 import { zip } from "../../support/zip.ts";
 
 /** What a loop carries for addresses and for its test, by position. */
@@ -45,7 +45,7 @@ export function addressState(
 /** An operand that the loop loads. */
 export interface PrefetchedOperand extends StagedOperand {
   readonly load: OpOf<"load"> | OpOf<"tensor_load">;
-  /** See {@linkcode LoadedOperand}. */
+  /** See `LoadedOperand`. */
   readonly computed?: Value;
 }
 
