@@ -25,6 +25,10 @@ export function chainedDots(
   return chained;
 }
 
+/** Whether results of dots reach the left operand of a dot. */
+export const takesDots = (dot: OpOf<"dot">, webs: ReadonlyMap<Value, PhiWeb>): boolean =>
+  dotsReaching(operandsOf(dot).a, webs).length > 0;
+
 function dotsReaching(value: Value, webs: ReadonlyMap<Value, PhiWeb>): OpOf<"dot">[] {
   const sourcesOf = (at: Value): readonly Value[] => {
     const { def } = at;

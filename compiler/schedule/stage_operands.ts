@@ -15,7 +15,7 @@ import { type Func, type Op, type OpOf, type Region, setAttrs, type Value } from
 import { operandsOf } from "../ir/op.ts";
 import { hasTrait } from "../ir/table.ts";
 import { bodyOfProgram } from "../ir/program_loop.ts";
-import { cloneFunc, countUses, holds, restoreBody } from "../ir/walk.ts";
+import { cloneFunc, countUses, holds, restoreBody, walkOps } from "../ir/walk.ts";
 import { dropDead } from "../tile/drop_dead.ts";
 import { fitsShared, query } from "../targets.ts";
 import { conversionOf, hasBlockBarrier } from "../layout/exchanges.ts";
@@ -43,16 +43,37 @@ export const stageOperands: Pass<TargetContext> = {
     // Facts of the function as it is now.
     const axisInfo = context.axisInfo();
     const asked = { ...context, axisInfo: () => axisInfo };
-    const before = cloneFunc(func);
-    const isPrefetched = stage(func, asked, true);
-    // Exchanges need shared memory too, so only now it is known whether all of it fits.
-    if (isPrefetched && !fitsShared(context.target, sharedBytes(func))) {
+    for (;;) {
+      const before = cloneFunc(func);
+      const isPrefetched = stage(func, asked, true);
+      // Exchanges need shared memory too, so only now it is known whether all of it fits.
+      if (!isPrefetched || fitsShared(context.target, sharedBytes(func))) return true;
       restoreBody(func, before);
-      stage(func, asked, false);
+      if (!takeSlot(func)) break;
     }
+    stage(func, asked, false);
     return true;
   },
 };
+
+/** Slots with which one iteration is copied while another one is multiplied. */
+const LEAST_SLOTS = 2;
+
+/** Takes a slot from the operands of loops of boxes that blocks do for several programs; false where there are too few. */
+function takeSlot(func: Func): boolean {
+  let isTaken = false;
+  walkOps(func.body, (op) => {
+    if (op.name !== "while" || op.attrs.programs !== true) return;
+    for (const loop of loopOf(op).body.ops) {
+      if (loop.name !== "while") continue;
+      const slots = loop.attrs.num_stages ?? 0;
+      if (slots <= LEAST_SLOTS) continue;
+      setAttrs(loop, { num_stages: slots - 1 });
+      isTaken = true;
+    }
+  });
+  return isTaken;
+}
 
 function hasDots({ body }: Func): boolean {
   return holds(body, new Set(["dot"]));
