@@ -9,6 +9,7 @@ import {
   serves,
 } from "../../support/forms/form_run.ts";
 import { freshRandom } from "../../support/random.ts";
+import { testsInTurn } from "../../support/sampled.ts";
 import { decode, encode } from "../../support/typed_arrays.ts";
 
 const TEXT = Deno.readTextFileSync(new URL("../../golden/views/published.tc", import.meta.url));
@@ -45,12 +46,13 @@ const CASES: readonly Case[] = [
   },
 ];
 
+const test = testsInTurn(2);
 const random = freshRandom();
 const numbers = (count: number): number[] =>
   Array.from({ length: count }, () => (random.below(512) - 256) / 256);
 
 for (const { title, defines, sizes } of CASES) {
-  Deno.test(`a product has a form with tensor copies: ${title}`, () => {
+  test(`a product has a form with tensor copies: ${title}`, () => {
     const compiled = compileForms(TEXT, defines);
     const parts = must(defines.PARTS, "parts");
     const shifts = defines.CASE === 3 ? [-1, 0, 1] : [0];
