@@ -5,26 +5,22 @@
  */
 import type { Func, OpOf, Region } from "../ir/func.ts";
 import { operandsOf } from "../ir/op.ts";
-import { takesDots } from "../layout/chains.ts";
+import { multipliesMuch } from "../layout/chains.ts";
 import { phiWebsOf } from "../layout/phi_webs.ts";
 import { GROUP_ROWS, GROUP_WARPS } from "../layout/warp_group.ts";
 
 /** Most warps of a block of which some copy for the others. */
 const MOST_WARPS = 16;
-/**
- * Products for each element that threads compute between dots. With 128, as in attention of 64 columns, a block of eight warps
- * was as fast as two of four warps by `mma` or up to 12 % slower (H200); with 256 it was 1.2 to 2.7 times as fast.
- */
-const LEAST_PRODUCTS = 256;
 
 /** The warps that have 16 rows each of all dots in loops; undefined where loops have one dot, or dots other rows. */
 export function warpsOfRows(func: Func): number | undefined {
   const loops = dotsOfLoops(func.body);
   const dots = loops.flat();
-  const [extent = 0, ...others] = new Set(dots.map((dot) => extentsOf(dot).m));
+  const [extent = 0, ...others] = new Set(dots.map((dot) => operandsOf(dot).a.type.shape[0] ?? 1));
   const warps = extent / GROUP_ROWS * GROUP_WARPS;
   const isChain = loops.some(({ length }) => length > 1) && others.length === 0;
-  return isChain && warps >= GROUP_WARPS && warps <= MOST_WARPS && multipliesMuch(func, dots)
+  return isChain && warps >= GROUP_WARPS && warps <= MOST_WARPS &&
+      multipliesMuch(dots, phiWebsOf(func))
     ? warps
     : undefined;
 }
@@ -36,24 +32,4 @@ function dotsOfLoops({ ops }: Region, inLoop = false): OpOf<"dot">[][] {
     op.regions.flatMap((region) => dotsOfLoops(region, inLoop || op.name === "while"))
   );
   return here.length > 0 ? [here, ...inner] : inner;
-}
-
-function extentsOf(
-  dot: OpOf<"dot">,
-): { readonly m: number; readonly k: number; readonly n: number } {
-  const { a, b } = operandsOf(dot);
-  const [m = 1, k = 1] = a.type.shape;
-  return { m, k, n: b.type.shape[1] ?? 1 };
-}
-
-/** Whether dots, rather than what threads compute for chained ones, take the time. */
-function multipliesMuch(func: Func, dots: readonly OpOf<"dot">[]): boolean {
-  const webs = phiWebsOf(func);
-  let [products, elements] = [0, 0];
-  for (const dot of dots) {
-    const { m, k, n } = extentsOf(dot);
-    products += m * k * n;
-    if (takesDots(dot, webs)) elements += m * k;
-  }
-  return products >= LEAST_PRODUCTS * elements;
 }

@@ -16,7 +16,7 @@ import type { Target } from "../targets.ts";
 import { anchorLayouts, tableLoads } from "./anchors.ts";
 import { blockedLayout, orderFrom, withoutBlocks } from "./blocked.ts";
 import { CarriedData, isElementwise, isTile } from "./carried_data.ts";
-import { chainedDots } from "./chains.ts";
+import { chainedDots, multipliesMuch } from "./chains.ts";
 import { dotOfComputed, vectorsOfComputed } from "./computed_operand.ts";
 import { DotsOfFunction } from "./function_dots.ts";
 import {
@@ -67,7 +67,8 @@ export class NaturalLayouts {
   readonly #users: ReadonlyMap<Value, readonly Op[]>;
   readonly #naturals = new Map<Value, LinearLayout>();
   readonly #isOfNetwork: (op: OpOf<"exchange">) => boolean;
-  readonly #hasMaps: boolean;
+  /** Boxes go to chains of dots that take the time. */
+  readonly #hasFullChains: boolean;
   /** Loads of what is spread over operands that are computed in their slots. */
   readonly #vectors: ReadonlySet<Op>;
   /** Loads whose layout is that of what they are combined with, while it is searched. */
@@ -81,7 +82,6 @@ export class NaturalLayouts {
 
   constructor(func: Func, options: LayoutOptions) {
     this.#options = options;
-    this.#hasMaps = func.maps.length > 0;
     const chunked = chunkedLoads(func, options, options.axisInfo);
     this.#anchors = anchorLayouts(func, options, options.axisInfo, chunked);
     this.#tables = tableLoads(func, options.axisInfo);
@@ -92,6 +92,7 @@ export class NaturalLayouts {
     const anchors = this.#anchors;
     const chained = chainedDots(func, this.#webs);
     this.dots = new DotsOfFunction(options, func.maps, anchors, chained);
+    this.#hasFullChains = func.maps.length > 0 && multipliesMuch([...chained], this.#webs);
     this.#users = usersOf(func);
     this.#isOfNetwork = networksOf(func);
     let hasSlices = false;
@@ -153,7 +154,7 @@ export class NaturalLayouts {
    * those warps would wait in vain in an exchange.
    */
   #computedFrom(op: OpOf<"load">): LinearLayout | undefined {
-    const dot = this.#hasMaps ? dotOfComputed(op, this.#users) : undefined;
+    const dot = this.#hasFullChains ? dotOfComputed(op, this.#users) : undefined;
     return dot !== undefined && this.dots.chained.has(dot) ? this.dots.of(dot).a : undefined;
   }
 
