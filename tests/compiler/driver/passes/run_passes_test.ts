@@ -131,6 +131,7 @@ Deno.test("runPasses() gives the function and the time after every step", () => 
     "simplify.2 1 4",
     "cse.2 1 4",
     "accumulate 1 4",
+    "late-loads 1 4",
     "fuse-multiply-add 1 4",
     "drop-dead 1 3",
   ]);
