@@ -19,8 +19,11 @@ import { type LinearLayout, product, reshapeLayout } from "../../linear/linear.t
 import { isElementwise } from "../carried_data.ts";
 import { reducedLayout } from "../reduce.ts";
 
-/** What lanes that share a row access of it at once, if that takes no more than half of the lanes. */
+/** What lanes that share a row should access of it at once. */
 const LINE_BYTES = 128;
+
+/** What they must access at least, where half of a warp does not access a line. */
+const SECTOR_BYTES = 32;
 
 /** The most values that are visited on the way from reductions to loads. */
 const MAX_REACHED = 1000;
@@ -73,7 +76,10 @@ export function lanesOfRow(
 ): number | undefined {
   if (!rows.has(keyOf(shape, axis))) return undefined;
   const ofWarp = product(shape) / (shape[axis] ?? 1) / warps;
-  return ofWarp < 2 ? undefined : Math.max(32 / ofWarp, Math.min(16, LINE_BYTES / accessBytes));
+  if (ofWarp < 2) return undefined;
+  // Of narrow accesses half of a warp takes a sector or more.
+  const least = Math.min(LINE_BYTES / accessBytes, Math.max(16, SECTOR_BYTES / accessBytes));
+  return Math.max(32 / ofWarp, least);
 }
 
 /**
