@@ -86,6 +86,9 @@ everyTarget("rows that are longer than the tile of a block are as others, on {}"
     () => checkNorms(device, second, [1, 33_000, 0]),
     () => checkNorms(device, second, [1, 20_000, 8]),
     () => checkNormDerivatives(device, first, [1, 16_400, 0], 1),
+    () => checkSoftmax(device, first, [1, 33_001, 0]),
+    () => checkNorms(device, second, [1, 33_001, 0]),
+    () => checkNormDerivatives(device, first, [1, 16_401, 0], 1),
   ];
   for (const check of sampled(checks, 1)) check();
 });
