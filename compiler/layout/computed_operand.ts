@@ -1,12 +1,12 @@
 /**
- * Operands of dots that are computed element by element from one loaded tile of the same type: `max(a, 0) @ b`, `(a * s) @ b`
- * with a number or a vector s. Copies bring the tile into the slot of the operand, where each thread replaces what it has
- * copied by what is computed from it, before warp groups multiply it.
+ * Operands of dots that are computed element by element from one loaded tile: `max(a, 0) @ b`, `(a * s) @ b` with a number or
+ * a vector s, `a @ (half[K, N])b`. Copies bring the tile into shared memory, where each thread takes what it has copied and
+ * stores what is computed from it in the slot of the operand, before warp groups multiply it.
  */
 import type { Func, Op, OpOf, Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { hasTrait } from "../ir/table.ts";
-import { sameShape } from "../ir/types.ts";
+import { bytesOf, sameShape } from "../ir/types.ts";
 import { walkOps } from "../ir/walk.ts";
 
 /** A value that is computed from a loaded tile. */
@@ -40,7 +40,7 @@ export function computedOperand(operand: Value): Computed | undefined {
   const [load, ...others] = loads;
   const isOwn = load !== undefined && others.length === 0 && value.def !== load &&
     operandsOf(load).other === undefined &&
-    load.results.every(({ type }) => type.element === value.type.element);
+    bytesOf(resultOf(load).type.element) <= bytesOf(value.type.element);
   return isOwn ? { value, load, vectors } : undefined;
 }
 

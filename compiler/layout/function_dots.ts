@@ -56,13 +56,14 @@ export class DotsOfFunction {
   /** Whether copies bring a loaded tile, maybe permuted, in words at least, which asynchronous copies need. */
   #isLoadedInWords(value: Value): boolean {
     const def = computedOperand(value)?.load ?? value.def;
+    const { element } = def?.results[0]?.type ?? value.type;
     if (isOp(def, "permute")) return this.#isLoadedInWords(operandsOf(def).value);
     if (isOp(def, "tensor_load")) return true;
     const register = isOp(def, "load") ? this.#anchors.get(def)?.register ?? [] : [];
     const [first = 0] = register;
     const run = register.findIndex((basis, bit) => basis !== first << bit);
     const isInner = axisShifts(value.type.shape).some((shift) => first === 1 << shift);
-    return isInner && bytesOf(value.type.element) << (run < 0 ? register.length : run) >= WORD;
+    return isInner && bytesOf(element) << (run < 0 ? register.length : run) >= WORD;
   }
 
   /** Whether the elements of a loaded tile, maybe permuted, are neighbours in memory along an axis. */

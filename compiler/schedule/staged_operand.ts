@@ -27,8 +27,8 @@ export type InBuffer<O extends StagedOperand = StagedOperand> = O & { readonly b
 /** An operand that the loop loads by a plain load. */
 export interface LoadedOperand extends StagedOperand {
   readonly load: OpOf<"load">;
-  /** What threads compute from the source in its slot, element by element, before the dot reads it. */
-  readonly computed?: Value;
+  /** The source is not what is loaded: threads compute it from that, element by element, before the dot reads it. */
+  readonly isComputed?: true;
 }
 
 /** The operands of a dot that need shared memory; `here` are the operations of its region, `uses` counts uses of values. */

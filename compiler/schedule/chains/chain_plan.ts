@@ -17,7 +17,7 @@ import type { TargetContext } from "../../tile/pass.ts";
 import { type CopiedPrograms, programsOf } from "../warp_groups/copied_programs.ts";
 import { isGrouped } from "../warp_groups/group_dot.ts";
 import { conditionsOfLoads, type GuardedDot, guardedDots, hoistBoxes } from "./guarded_dots.ts";
-import { hasEffects, stagesOf } from "../pipeline/pipeline.ts";
+import { hasEffects, stagesOf } from "../pipeline/loop_loads.ts";
 import { type AddressState, addressState } from "../pipeline/prefetch.ts";
 import { BARRIER, BARRIER_BYTES } from "../staging_area.ts";
 import { boxedSlot } from "../warp_groups/tensor_loop.ts";

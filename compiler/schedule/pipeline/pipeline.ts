@@ -5,26 +5,27 @@
  */
 import type { Func, Op, OpOf } from "../../ir/func.ts";
 import { loopOf } from "../../ir/flow.ts";
-import { madeBy, operandsOf, resultOf } from "../../ir/op.ts";
-import { isLookup, rowOf } from "../../ir/table.ts";
 import { bytesOf } from "../../ir/types.ts";
-import { walkOps } from "../../ir/walk.ts";
-import { applyBases, elementAt, sameLayout } from "../../linear/linear.ts";
-import type { AxisFacts } from "../../tile/axis.ts";
-import { query } from "../../targets.ts";
-import { accessGroups } from "../../layout/access_groups.ts";
 import {
   pipelineByIterations,
   pipelineBySlices,
   pipelineThroughRegisters,
 } from "./pipelined_loop.ts";
-import { type AddressState, addressState, type Plan, type PrefetchedOperand } from "./prefetch.ts";
-import { computedOperand } from "../../layout/computed_operand.ts";
+import type { AddressState, Plan } from "./prefetch.ts";
 import { PARTITIONS } from "../../layout/warp_group.ts";
 import type { TargetContext } from "../../tile/pass.ts";
 import type { LoadedOperand, StagedOperand } from "../staged_operand.ts";
 import { BARRIER_BYTES, type StagingArea } from "../staging_area.ts";
 import { planSlices } from "./dot_slices.ts";
+import {
+  GROUP_STAGES,
+  hasEffects,
+  isCopyable,
+  prefetchableLoad,
+  slotsFor,
+  stagesOf,
+  stateOf,
+} from "./loop_loads.ts";
 import { stageGroupDot } from "../warp_groups/group_dot.ts";
 import { type MixedStates, pipelineMixedBeside } from "../warp_groups/mixed_beside.ts";
 import {
@@ -48,6 +49,7 @@ import {
   planChunkedDot,
   stageChunkedDot,
 } from "../warp_groups/chunked_loop.ts";
+import { pipelineComputed } from "../warp_groups/computed_loop.ts";
 import { pipelineStoredDot, planStoredDot } from "../warp_groups/stored_loop.ts";
 import {
   gatheredOperands,
@@ -55,7 +57,6 @@ import {
   pipelineGroupDot,
   planGroupDot,
 } from "../warp_groups/warp_group_loop.ts";
-import { layoutOf } from "../../layout/tiles.ts";
 
 /** Takes what a loop needs of the staging area. */
 export type PipelinedLoop = (area: StagingArea) => StagedLoop;
@@ -83,9 +84,6 @@ const inProgram = (rewrite: (reuse: () => Reuse) => readonly Op[]): StagedLoop =
 
 /** Slots that hide the latency of memory; more only take space. */
 const DEFAULT_STAGES = 3;
-/** The same for warp groups, whose dots keep a slot longer. */
-export const GROUP_STAGES = 4;
-
 /** What is around a loop. */
 export interface Around {
   /** The loop over programs that it is in. */
@@ -111,7 +109,7 @@ export function pipelineLoop(
     return load === undefined ? [] : [{ ...operand, load }];
   });
   const computed = pipelineComputed(func, loop, candidates, staged, context);
-  if (computed !== undefined) return computed;
+  if (computed !== undefined) return (area) => inProgram(computed(area));
   if (staged.length === 0) return undefined;
   const carried = stateOf(loop, staged);
   if (carried === undefined) return undefined;
@@ -166,48 +164,6 @@ export function pipelineLoop(
       return slices === undefined ? pipelineByIterations(plan) : pipelineBySlices(plan, slices);
     });
   };
-}
-
-/** A loop whose dot takes what threads compute in its slots. */
-function pipelineComputed(
-  func: Func,
-  loop: OpOf<"while">,
-  candidates: readonly StagedOperand[],
-  loaded: readonly LoadedOperand[],
-  context: TargetContext,
-): PipelinedLoop | undefined {
-  const computed = candidates.flatMap((operand) => computedFromLoad(loop, operand) ?? []);
-  if (computed.length === 0 || !context.target.asyncCopies) return undefined;
-  const group = planGroupDot(func, loop, [...loaded, ...computed], context.target);
-  const carried = group && stateOf(loop, group.staged);
-  const isFit = group?.staged.every((operand) => isCopyable(operand, context.axisInfo()));
-  if (group === undefined || carried === undefined || isFit !== true) return undefined;
-  const bytes = group.staged.reduce((sum, operand) => sum + operand.bytes, 0);
-  const slots = slotsFor(context, bytes, stagesOf(loop, context) ?? GROUP_STAGES);
-  if (slots < LEAST_SLOTS) return undefined;
-  return (area) => {
-    const dot = stageGroupDot(group, area, slots);
-    const { staged } = dot;
-    return inProgram(() => pipelineGroupDot({ func, loop, staged, carried, slots }, dot));
-  };
-}
-
-/** An operand that is computed from a tile that the loop loads for nothing else, in the tile's layout. */
-function computedFromLoad(
-  loop: OpOf<"while">,
-  operand: StagedOperand,
-): LoadedOperand | undefined {
-  const found = computedOperand(operand.source);
-  const { body } = loopOf(loop);
-  if (found === undefined || found.value !== operand.source) return undefined;
-  const { load, value } = found;
-  const source = resultOf(load);
-  const isAlike = sameLayout(layoutOf(source), layoutOf(value)) && value.def !== undefined &&
-    body.ops.includes(value.def);
-  const loaded = prefetchableLoad(loop, { ...operand, source });
-  return isAlike && loaded !== undefined
-    ? { ...operand, source, load, computed: value }
-    : undefined;
 }
 
 function pipelineByTensorCopies(
@@ -301,19 +257,6 @@ function hasScalars(loop: OpOf<"while">, { entering }: AddressState): boolean {
   return entering.every((index) => params[index]?.type.shape.length === 0);
 }
 
-/** As many slots of so many bytes as are wanted, or fit. */
-function slotsFor({ target }: TargetContext, bytes: number, wanted: number): number {
-  return query(
-    target,
-    ({ sharedBytesPerBlock }) => Math.min(wanted, Math.floor(sharedBytesPerBlock / bytes)),
-  );
-}
-
-/** The loop's own hint is stronger than the kernel's. */
-export function stagesOf(loop: OpOf<"while">, { numStages }: TargetContext): number | undefined {
-  return loop.attrs.num_stages ?? numStages;
-}
-
 /** Accumulators that leave a thread no room for what it prefetches. */
 const MANY_REGISTERS = 128;
 
@@ -324,51 +267,4 @@ function sumRegisters(dot: Op): number {
       sum + bytesOf(element) / 4 * 2 ** (layout?.register.length ?? 0),
     0,
   );
-}
-
-/** Writes to memory may be what the loads read. */
-export function hasEffects(loop: OpOf<"while">): boolean {
-  let found = false;
-  for (const region of loop.regions) {
-    walkOps(region, (op) => {
-      const { effect } = rowOf(op);
-      found ||= effect === "write" || effect === "sync" ||
-        (effect === "read" && op.name !== "load" && op.name !== "tensor_load");
-    });
-  }
-  return found;
-}
-
-/** The load of an operand, where it is a plain one that every iteration runs. */
-function prefetchableLoad(
-  loop: OpOf<"while">,
-  { source }: StagedOperand,
-): OpOf<"load"> | undefined {
-  const load = madeBy(source, "load");
-  const isPlain = load !== undefined && !isLookup(load) && loopOf(loop).body.ops.includes(load) &&
-    load.attrs.modifiers.length === 0 && operandsOf(load).other === undefined;
-  return isPlain ? load : undefined;
-}
-
-/** Bytes that one `cp.async` copies. */
-const COPY_BYTES: readonly number[] = [4, 8, 16];
-
-/** Each access of the load is one copy to consecutive offsets. */
-function isCopyable({ load, source, plan }: LoadedOperand, axisInfo: AxisFacts): boolean {
-  const layout = layoutOf(source);
-  return accessGroups(load, axisInfo).every((group) => {
-    const first = elementAt(layout, group[0], 0, 0);
-    return COPY_BYTES.includes(group.length * bytesOf(source.type.element)) &&
-      group.every((register, i) =>
-        (elementAt(layout, register, 0, 0) ^ first) === applyBases(plan.columns, i)
-      );
-  });
-}
-
-/** What the loop carries for the addresses of staged operands; undefined where these cannot be computed earlier. */
-function stateOf(
-  loop: OpOf<"while">,
-  staged: readonly Pick<PrefetchedOperand, "load">[],
-): AddressState | undefined {
-  return addressState(loop, staged.flatMap(({ load }) => load.operands));
 }

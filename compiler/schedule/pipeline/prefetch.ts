@@ -45,8 +45,6 @@ export function addressState(
 /** An operand that the loop loads. */
 export interface PrefetchedOperand extends StagedOperand {
   readonly load: OpOf<"load"> | OpOf<"tensor_load">;
-  /** See `LoadedOperand`. */
-  readonly computed?: Value;
 }
 
 /** A loop and how it is pipelined. */

@@ -34,7 +34,7 @@ import { aligned, bytesApart, exchangesApart } from "../allocate_shared.ts";
 import { parametersNeeded } from "../backward_slice.ts";
 import { buffersOf, type ChainPlan, planChain } from "../chains/chain_plan.ts";
 import { growsWithProgram } from "./longest_first.ts";
-import { GROUP_STAGES } from "../pipeline/pipeline.ts";
+import { GROUP_STAGES } from "../pipeline/loop_loads.ts";
 import { repeats } from "../repeats.ts";
 import { planPartitions } from "../warp_groups/partition_programs.ts";
 import { takeTurns, turnsAlongAll, turnsAlongFirst, turnsToAndFro } from "./turns.ts";

@@ -18,14 +18,10 @@
  * one iteration more are on their way; they are started while its first instructions run.
  */
 import { loopOf } from "../../ir/flow.ts";
-import { copyOps } from "../../ir/copy_ops.ts";
 import type { Func, Op, OpOf, Value } from "../../ir/func.ts";
-import { resultOf } from "../../ir/op.ts";
-import { hasTrait } from "../../ir/table.ts";
 import type { IrType } from "../../ir/types.ts";
 import { groupLayout, isApart } from "../../layout/warp_group.ts";
 import { copyBits } from "../../linear/threads.ts";
-import { must } from "../../support/bug.ts";
 import type { Target } from "../../targets.ts";
 import { ScheduleBuilder } from "../builder.ts";
 import { carry } from "../carried.ts";
@@ -55,8 +51,8 @@ export function gatheredOperands(staged: readonly LoadedOperand[]): readonly Loa
 const isRounded = ({ element }: IrType): boolean => element === "float32";
 
 /** Whether each thread can change what it has copied, where that is wanted: no other one has a copy of it. */
-const canChange = ({ source: { type }, computed }: LoadedOperand): boolean =>
-  (!isRounded(type) && computed === undefined) ||
+const canChange = ({ source: { type }, isComputed }: LoadedOperand): boolean =>
+  (!isRounded(type) && isComputed !== true) ||
   (type.layout !== undefined && copyBits(type.layout) === 0);
 
 /** The axis along which an operand is copied. */
@@ -76,8 +72,15 @@ function inGroupLayout(operand: LoadedOperand): LoadedOperand | undefined {
   };
 }
 
+/** What threads do with what they have copied into a slot, before the dot reads it. */
+export type ChangeCopies = (build: ScheduleBuilder, slot: Value) => void;
+
 /** The loop, with what comes before and after it. */
-export function pipelineGroupDot(plan: Plan, group: GroupDot<InBuffer<LoadedOperand>>): Op[] {
+export function pipelineGroupDot(
+  plan: Plan,
+  group: GroupDot<InBuffer<LoadedOperand>>,
+  change: ChangeCopies = () => undefined,
+): Op[] {
   const { func, loop, slots } = plan;
   const { body } = loopOf(loop);
   const before = new ScheduleBuilder(func, [], loop.span);
@@ -96,7 +99,7 @@ export function pipelineGroupDot(plan: Plan, group: GroupDot<InBuffer<LoadedOper
     }
     build.effect("wait_group", [], { pending: slots - busy - 1 });
     roundOwnCopies(build, plan, from);
-    computeOwnCopies(build, plan, from);
+    change(build, from);
     build.effect("async_proxy_fence", []);
     build.barrier();
     const iteration = { state, runs };
@@ -123,22 +126,5 @@ function roundOwnCopies(build: ScheduleBuilder, { staged }: Plan, slot: Value): 
     const copied = build.value("local_load", [buffer, slot], type, { access: "vectors" });
     const rounded = build.value("round_tf32", [copied], type);
     build.effect("local_store", [rounded, buffer, slot]);
-  }
-}
-
-/** Replaces what the thread itself has copied into a slot by what is computed from it. */
-function computeOwnCopies(build: ScheduleBuilder, { func, loop, staged }: Plan, slot: Value): void {
-  for (const { computed, load, source, buffer } of staged) {
-    if (computed === undefined) continue;
-    const copied = build.value("local_load", [buffer, slot], source.type, { access: "vectors" });
-    const known = new Map<Value, Value>([[resultOf(load), copied]]);
-    const takesCopied = ({ operands }: Op): boolean => operands.some((value) => known.has(value));
-    for (const op of loopOf(loop).body.ops) {
-      if (known.has(computed)) break;
-      if (hasTrait(op, "elementwise") && takesCopied(op)) {
-        build.out.push(...copyOps(func, [op], known));
-      }
-    }
-    build.effect("local_store", [must(known.get(computed), "computed operand"), buffer, slot]);
   }
 }

@@ -1,0 +1,78 @@
+/** What loops can copy ahead: the loads of operands, and slots for them. */
+import type { OpOf } from "../../ir/func.ts";
+import { loopOf } from "../../ir/flow.ts";
+import { madeBy, operandsOf } from "../../ir/op.ts";
+import { isLookup, rowOf } from "../../ir/table.ts";
+import { bytesOf } from "../../ir/types.ts";
+import { walkOps } from "../../ir/walk.ts";
+import { accessGroups } from "../../layout/access_groups.ts";
+import { layoutOf } from "../../layout/tiles.ts";
+import { applyBases, elementAt } from "../../linear/linear.ts";
+import { query } from "../../targets.ts";
+import type { AxisFacts } from "../../tile/axis.ts";
+import type { TargetContext } from "../../tile/pass.ts";
+import type { LoadedOperand, StagedOperand } from "../staged_operand.ts";
+import { type AddressState, addressState, type PrefetchedOperand } from "./prefetch.ts";
+
+/** Slots that hide the latency of memory for warp groups, whose dots keep a slot longer. */
+export const GROUP_STAGES = 4;
+
+/** As many slots of so many bytes as are wanted, or fit. */
+export function slotsFor({ target }: TargetContext, bytes: number, wanted: number): number {
+  return query(
+    target,
+    ({ sharedBytesPerBlock }) => Math.min(wanted, Math.floor(sharedBytesPerBlock / bytes)),
+  );
+}
+
+/** The loop's own hint is stronger than the kernel's. */
+export function stagesOf(loop: OpOf<"while">, { numStages }: TargetContext): number | undefined {
+  return loop.attrs.num_stages ?? numStages;
+}
+
+/** Writes to memory may be what the loads read. */
+export function hasEffects(loop: OpOf<"while">): boolean {
+  let found = false;
+  for (const region of loop.regions) {
+    walkOps(region, (op) => {
+      const { effect } = rowOf(op);
+      found ||= effect === "write" || effect === "sync" ||
+        (effect === "read" && op.name !== "load" && op.name !== "tensor_load");
+    });
+  }
+  return found;
+}
+
+/** The load of an operand, where it is a plain one that every iteration runs. */
+export function prefetchableLoad(
+  loop: OpOf<"while">,
+  { source }: StagedOperand,
+): OpOf<"load"> | undefined {
+  const load = madeBy(source, "load");
+  const isPlain = load !== undefined && !isLookup(load) && loopOf(loop).body.ops.includes(load) &&
+    load.attrs.modifiers.length === 0 && operandsOf(load).other === undefined;
+  return isPlain ? load : undefined;
+}
+
+/** Bytes that one `cp.async` copies. */
+const COPY_BYTES: readonly number[] = [4, 8, 16];
+
+/** Each access of the load is one copy to consecutive offsets. */
+export function isCopyable({ load, source, plan }: LoadedOperand, axisInfo: AxisFacts): boolean {
+  const layout = layoutOf(source);
+  return accessGroups(load, axisInfo).every((group) => {
+    const first = elementAt(layout, group[0], 0, 0);
+    return COPY_BYTES.includes(group.length * bytesOf(source.type.element)) &&
+      group.every((register, i) =>
+        (elementAt(layout, register, 0, 0) ^ first) === applyBases(plan.columns, i)
+      );
+  });
+}
+
+/** What the loop carries for the addresses of staged operands; undefined where these cannot be computed earlier. */
+export function stateOf(
+  loop: OpOf<"while">,
+  staged: readonly Pick<PrefetchedOperand, "load">[],
+): AddressState | undefined {
+  return addressState(loop, staged.flatMap(({ load }) => load.operands));
+}
