@@ -33,6 +33,7 @@ import { type PhiWeb, phiWebsOf } from "./phi_webs.ts";
 import { sliceLayout } from "./slices.ts";
 import { StoreLayouts } from "./stores.ts";
 import { suitsComputed } from "./warp_group.ts";
+import { besideData } from "./warp_local.ts";
 
 /** A search for a layout along chains of operands or users; undefined where nothing decides yet. */
 type Search = OnHeap<LinearLayout | undefined>;
@@ -184,7 +185,7 @@ export class NaturalLayouts {
     this.#placing.add(op);
     const layout = yield this.#combined(resultOf(op));
     this.#placing.delete(op);
-    return layout;
+    return layout && besideData(op, layout, this.#anchors.get(op));
   }
 
   /** The layout of the data that a value is combined with. */

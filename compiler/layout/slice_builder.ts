@@ -10,11 +10,13 @@ import {
   setAttrs,
   type Value,
 } from "../ir/func.ts";
-import { madeBy, operandsOf } from "../ir/op.ts";
+import { madeBy, resultOf } from "../ir/op.ts";
 import { isLookup } from "../ir/table.ts";
-import type { IrType } from "../ir/types.ts";
+import { type IrType, scalarType } from "../ir/types.ts";
+import { terminatorOf } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import { zip } from "../support/zip.ts";
+import type { Outcomes, Version } from "./slice_versions.ts";
 import { operandAxes, type Sliceable } from "./sliceable.ts";
 
 /** Slices along an axis. */
@@ -38,7 +40,11 @@ export class SliceBuilder {
   /** Where operations of regions are put, while those are copied. */
   readonly #regions = new Map<Op, Op[]>();
   readonly #placed = new Set<Op>();
-  readonly #made = new Map<string, Value>();
+  /** Where whole operations are put that no slice has needed yet. */
+  #whole: Op[] = [];
+  #made = new Map<string, Value>();
+  /** Conditions that are decided in the version that is made at present. */
+  #decided: Outcomes = new Map();
 
   constructor(func: Func, loop: Op, slices: Slices, found: Sliceable) {
     this.#func = func;
@@ -47,26 +53,78 @@ export class SliceBuilder {
     this.#found = found;
   }
 
-  /** What comes before the loop, and what behind it. */
-  build(stores: readonly OpOf<"store">[]): { readonly before: Op[]; readonly after: Op[] } {
-    const { width, extent, axis } = this.#slices;
+  /** What comes before the loop, and what behind it: the first of the versions whose conditions hold, or all branches. */
+  build(
+    stores: readonly OpOf<"store">[],
+    versions: readonly Version[],
+  ): { readonly before: Op[]; readonly after: Op[] } {
     const before: Op[] = [];
-    const after: Op[] = [];
-    this.#out = before;
+    this.#whole = this.#out = before;
     for (const load of this.#found.wholeLoads) {
       if (load.results.some(({ type }) => type.shape.length > 0)) setAttrs(load, { beside: true });
       this.#place(load);
     }
     this.#load(0);
-    this.#out = after;
+    if (versions.length === 0) {
+      const after = this.#whole = [];
+      return { before, after: this.#storeAll(stores, after) };
+    }
+    const whole: Op[] = this.#whole = [];
+    const conditions = versions.map((version) => this.#allOf(version, whole));
+    const made = this.#made;
+    const bodies = [...versions.map(({ decided }) => decided), new Map()].map((decided) => {
+      [this.#decided, this.#made] = [decided, new Map(made)];
+      return this.#storeAll(stores, []);
+    });
+    return { before, after: [...whole, ...this.#firstOf(conditions, bodies)] };
+  }
+
+  /** All slices, in a version. */
+  #storeAll(stores: readonly OpOf<"store">[], out: Op[]): Op[] {
+    const { width, extent, axis } = this.#slices;
+    this.#out = out;
     for (let index = 0; index < extent / width; index++) {
       if (index + 1 < extent / width) this.#load(index + 1);
       for (const [slice_of, { operands, span, attrs }] of stores.entries()) {
         const slices = operands.map((value) => this.#copy(value, axis, index));
-        after.push(newOp(this.#func, "store", slices, [], span, { ...attrs, slice_of }));
+        out.push(newOp(this.#func, "store", slices, [], span, { ...attrs, slice_of }));
       }
     }
-    return { before, after };
+    return out;
+  }
+
+  /** Whether all conditions come out as a version has them. */
+  #allOf({ tested }: Version, out: Op[]): Value {
+    const { span } = this.#loop;
+    this.#out = out;
+    const bool = scalarType("bool");
+    const add = (op: Op): Value => {
+      out.push(op);
+      return resultOf(op);
+    };
+    let all: Value | undefined;
+    for (const [condition, isTrue] of tested) {
+      let one = this.#copy(condition, undefined, 0);
+      if (!isTrue) {
+        const no = add(newOp(this.#func, "constant", [], [bool], span, { value: 0n }));
+        one = add(newOp(this.#func, "eq", [one, no], [bool], span));
+      }
+      all = all === undefined ? one : add(newOp(this.#func, "and", [all, one], [bool], span));
+    }
+    return must(all, "conditions of a version");
+  }
+
+  /** The body of the first condition that holds, or the one behind those. */
+  #firstOf(conditions: readonly Value[], bodies: readonly Op[][]): Op[] {
+    const [body = [], ...others] = bodies;
+    const [condition, ...rest] = conditions;
+    if (condition === undefined) return body;
+    const { span } = this.#loop;
+    const regions = [body, this.#firstOf(rest, others)].map((ops): Region => ({
+      params: [],
+      ops: [...ops, newOp(this.#func, "yield", [], [], span)],
+    }));
+    return [newOp(this.#func, "if", [condition], [], span, {}, regions)];
   }
 
   #load(index: number): void {
@@ -102,12 +160,12 @@ export class SliceBuilder {
     }
   }
 
-  /** Puts an operation behind the loop where it is needed whole, unless it has been put somewhere. */
+  /** Puts an operation behind the loop before what needs it whole, unless it has been put somewhere. */
   #place(op: Op): void {
     if (!this.#found.behind.has(op) || this.#placed.has(op)) return;
     this.#placed.add(op);
     for (const { def } of op.operands) if (def !== undefined) this.#place(def);
-    this.#out.push(op);
+    this.#whole.push(op);
   }
 
   #typeOf({ type }: Value, along: Along): IrType {
@@ -132,8 +190,15 @@ export class SliceBuilder {
       this.#note(def.results, op.results, along, index);
     };
     if (def.name === "if") {
-      const condition = this.#copy(operandsOf(def).condition, undefined, index);
-      const { then, otherwise } = branchOf(def);
+      const { condition: decided, then, otherwise } = branchOf(def);
+      const isTaken = this.#decided.get(decided);
+      if (isTaken !== undefined) {
+        const taken = isTaken ? then : otherwise;
+        const values = this.#within(taken, this.#regions.get(def), along, index);
+        this.#note(def.results, values, along, index);
+        return;
+      }
+      const condition = this.#copy(decided, undefined, index);
       const regions = [then, otherwise].map((region) => this.#region(region, along, index));
       put(newOp(this.#func, "if", [condition], types, def.span, {}, regions));
       return;
@@ -152,12 +217,19 @@ export class SliceBuilder {
     put(newUncheckedOp(this.#func, def.name, operands, types, def.span, attrs));
   }
 
-  #region({ ops }: Region, along: Along, index: number): Region {
+  #region(region: Region, along: Along, index: number): Region {
     const copies: Op[] = [];
-    for (const op of ops) this.#regions.set(op, copies);
-    const end = must(ops.at(-1), "end of a region");
-    const values = end.operands.map((value) => this.#copy(value, along, index));
-    copies.push(newOp(this.#func, "yield", values, [], end.span));
+    const values = this.#within(region, copies, along, index);
+    copies.push(newOp(this.#func, "yield", values, [], terminatorOf(region).span));
     return { params: [], ops: copies };
+  }
+
+  /** What a region yields, its operations put into a list or, without one, where all others are. */
+  #within(region: Region, out: Op[] | undefined, along: Along, index: number): Value[] {
+    for (const op of region.ops) {
+      if (out === undefined) this.#regions.delete(op);
+      else this.#regions.set(op, out);
+    }
+    return terminatorOf(region).operands.map((value) => this.#copy(value, along, index));
   }
 }

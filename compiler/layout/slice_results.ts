@@ -14,7 +14,7 @@
  * branches that a scalar decides. Loads after stores stay right, because no store may touch what another access does.
  */
 import { loopOf } from "../ir/flow.ts";
-import { type Func, isOp, type Op, type OpOf, type Value } from "../ir/func.ts";
+import { type Func, isOp, type Op, type OpOf, setAttrs, type Value } from "../ir/func.ts";
 import { operandsOf } from "../ir/op.ts";
 import { rootsOf } from "../ir/pointer_roots.ts";
 import { hasTrait, rowOf } from "../ir/table.ts";
@@ -28,6 +28,7 @@ import { fillsMultiprocessor } from "./tiles.ts";
 import { mayHavePartitions } from "./warp_group.ts";
 import { SliceBuilder, type Slices } from "./slice_builder.ts";
 import { isPlainRead, Sliceable } from "./sliceable.ts";
+import { versionsOf } from "./slice_versions.ts";
 import { sliceLayout } from "./slices.ts";
 
 export const sliceResults: Pass<TargetContext> = {
@@ -53,9 +54,11 @@ export const sliceResults: Pass<TargetContext> = {
       const isSliceable = ({ operands }: Op): boolean =>
         operands.every((value) => found.isSliceable(value, axis));
       if (stores.length === 0 || !stores.every(isSliceable)) continue;
-      const { before, after } = new SliceBuilder(func, loop, { ...slices, axis }, found).build(
-        stores,
-      );
+      const isAlone = isAloneInTurn(sums, context);
+      const versions = isAlone ? versionsOf(behind, product(sums.shape)) : [];
+      for (const load of isAlone ? wideLoads(found, stores) : []) setAttrs(load, { wide: true });
+      const builder = new SliceBuilder(func, loop, { ...slices, axis }, found);
+      const { before, after } = builder.build(stores, versions);
       const end = terminatorOf(func.body);
       func.body.ops = [...func.body.ops.slice(0, at), ...before, loop, ...after, end];
       return true;
@@ -131,17 +134,41 @@ function isComputed(behind: readonly Op[], { shape }: WideSums): boolean {
 /**
  * Whether blocks may do several programs in turn (schedule/programs/loop_programs.ts). What slices do not need of
  * shared memory is room for one more slot, whose copies are under way while results are stored: 8192 x 8192 x 512
- * halves went from 0.93 to
- * 0.98 of cuBLAS on an H100.
+ * halves went from 0.93 to 0.98 of cuBLAS on an H100.
  */
-function isInTurn(
-  func: Func,
-  { loop, registers }: WideSums,
-  { form, numWarps, numStages, target }: TargetContext,
+function isInTurn(func: Func, sums: WideSums, context: TargetContext): boolean {
+  const { numWarps, numStages, target } = context;
+  const slots = sums.loop.attrs.num_stages ?? numStages;
+  return context.form !== "plain" && (isAloneInTurn(sums, context) ||
+    mayHavePartitions(func, { sums: sums.registers, slots, numWarps, target }));
+}
+
+/**
+ * The same, one after the other: nothing multiplies while slices are computed, so how long that takes counts. Partitions
+ * compute beside dots, and lost 3 % by wide accesses where there was nothing to load.
+ */
+function isAloneInTurn(
+  { registers }: WideSums,
+  { form, numWarps, target }: TargetContext,
 ): boolean {
-  const slots = loop.attrs.num_stages ?? numStages;
-  return form !== "plain" && (fillsMultiprocessor(registers, numWarps, target) ||
-    mayHavePartitions(func, { sums: registers, slots, numWarps, target }));
+  return form !== "plain" && fillsMultiprocessor(registers, numWarps, target);
+}
+
+/**
+ * Tiles that are combined with sums, of the width of what is stored: their exchanges take the same memory. Where each
+ * thread loads what it has sums for, a load of a warp is in eight lines.
+ */
+function wideLoads(
+  { slicedLoads }: Sliceable,
+  stores: readonly OpOf<"store">[],
+): OpOf<"load">[] {
+  const widths = new Set(stores.map((store) => bytesOf(operandsOf(store).value.type.element)));
+  return slicedLoads.flatMap(({ value: { def, type } }) =>
+    isOp(def, "load") && type.shape.length === 2 && widths.size === 1 &&
+      widths.has(bytesOf(type.element))
+      ? [def]
+      : []
+  );
 }
 
 /** Whether no store behind a loop may touch what another access does. */

@@ -2,13 +2,17 @@
  * Stores of what dots have computed. A store's own layout (anchors.ts) deals rows out to warps one after the other, and
  * a dot gives each warp a rectangle of the result, so the exchange between them would make all warps wait for each
  * other. If the store gives each warp the rectangle that it has, the exchange stays within warps: each continues to
- * its stores as soon as it is done itself.
+ * its stores as soon as it is done itself. The same holds for loads of what is combined with results.
  *
  * A warp's rectangle must be as wide as its accesses were: dots of floats were 1.5 % slower with 128 bytes of a row
  * at a time instead of 256, on an H200.
  */
+import type { OpOf } from "../ir/func.ts";
+import { resultOf } from "../ir/op.ts";
+import { bytesOf } from "../ir/types.ts";
 import { freeMask, indexBits, type LinearLayout } from "../linear/linear.ts";
 import { times } from "../support/times.ts";
+import { planConversion, separateWarps } from "./conversion.ts";
 
 /**
  * The layout of a store with the warps of its data; undefined where its accesses would get narrower.
@@ -46,4 +50,20 @@ export function withWarpsOf(store: LinearLayout, data: LinearLayout): LinearLayo
     warp: data.warp,
     block: data.block,
   };
+}
+
+/**
+ * The layout of a load whose data is combined with data of another layout: that one, or for wide accesses its own with
+ * the same warps, where the exchange stays within them.
+ */
+export function besideData(
+  load: OpOf<"load">,
+  data: LinearLayout,
+  anchor: LinearLayout | undefined,
+): LinearLayout {
+  const wide = load.attrs.wide === true && anchor ? withWarpsOf(anchor, data) : undefined;
+  if (wide === undefined) return data;
+  const bytes = bytesOf(resultOf(load).type.element);
+  const plan = planConversion(wide, data, bytes);
+  return plan.kind === "shared" && separateWarps(plan, wide, bytes) !== undefined ? wide : data;
 }

@@ -83,11 +83,14 @@ export function lowerIf(cx: LowerContext, op: OpOf<"if">): void {
   const branch = (region: Region, side: 0 | 1): readonly Item[] =>
     e.nested("branch", () => {
       const body = bodyOf(region);
+      const slices = { ...cx.slices };
       // What a side without operations passes on is of the statement that branches, not of the last one before.
       if (body.length === 0) e.from(op.span);
       cx.lowerOps(body);
       slots ??= makeSlots();
       fill(cx, slots, moved.map(([, sources]) => sources[side]));
+      // The other side follows what is before the branch.
+      Object.assign(cx.slices, slices);
     });
   const [yes, no] = [branch(then, 0), branch(otherwise, 1)];
   const filled = slots ?? [];

@@ -66,12 +66,17 @@ export function sharedBytes(func: Func): number {
 const exclusiveBuffers = (func: Func): boolean =>
   buffersOf(func).some(({ attrs }) => attrs.exclusive);
 
-/** The exchanges of a function, if all stay within warps and each program does them once. */
+/** The exchanges of a function, if all stay within warps and each program does them once at most. */
 export function exchangesApart(func: Func): readonly OpOf<"convert_layout">[] {
   const found = exchangesOf(func);
-  const { ops } = bodyOfProgram(func);
+  const once = new Set<Op>();
+  const note = (op: Op): void => {
+    once.add(op);
+    if (op.name === "if") op.regions.forEach(({ ops }) => ops.forEach(note));
+  };
+  bodyOfProgram(func).ops.forEach(note);
   const apart = found.flatMap((op) =>
-    op.name === "convert_layout" && ops.includes(op) && !hasBlockBarrier(op) ? [op] : []
+    op.name === "convert_layout" && once.has(op) && !hasBlockBarrier(op) ? [op] : []
   );
   return apart.length === found.length ? apart : [];
 }
@@ -119,11 +124,11 @@ function isSameExchange(a: OpOf<"convert_layout">, b: OpOf<"convert_layout">): b
     sameLayout(layoutOf(resultOf(a)), layoutOf(resultOf(b)));
 }
 
-/** Bytes of exchanges that lie beside each other. */
+/** Bytes of exchanges that lie beside each other, or at one place where each warp has a piece of it. */
 export const bytesApart = (
   exchanges: readonly OpOf<"convert_layout">[],
   mayShare = false,
-): number => placesApart(exchanges, mayShare).bytes;
+): number => warpParts(exchanges)?.end ?? placesApart(exchanges, mayShare).bytes;
 
 /** A piece of shared memory. */
 interface Part {
@@ -157,7 +162,7 @@ function buffersOf(func: Func): OpOf<"shared_buffer">[] {
 function planShared(func: Func): SharedPlan {
   const buffers = buffersOf(func);
   const isExclusive = exclusiveBuffers(func);
-  const parts = warpParts(func);
+  const parts = warpParts(exchangesOf(func));
   const walk = new Walk(buffers.length > 0 && !isExclusive, parts);
   walk.region(func.body, "nothing");
   const apart = isExclusive && parts === undefined ? exchangesApart(func) : [];
@@ -262,9 +267,10 @@ class Walk {
   }
 }
 
-/** The memory of a function's exchanges, if all are within warps and divide it likewise. */
-function warpParts(func: Func): WarpParts | undefined {
-  const [first, ...others] = exchangesOf(func);
+/** The memory of exchanges, if all are within warps and divide it likewise. */
+function warpParts(
+  [first, ...others]: readonly OpOf<ExchangeOp>[],
+): WarpParts | undefined {
   if (first === undefined || !isByWarp(first)) return undefined;
   const end = exchangeBytes(first);
   const isAlike = others.every((op) => isByWarp(op) && exchangeBytes(op) === end);

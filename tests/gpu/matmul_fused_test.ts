@@ -19,6 +19,11 @@ for (const variant of matmulFused.variants) {
           // Most of the time is that of the reference: each activation and each set of parts once.
           if (nth === activation) checkFused(device, { ...test, m: 300, n: 528, k: 264, gap: 0 });
         }
+        // Without branches, what is added to all sums too.
+        for (const parts of activation > 1 ? [["bias", "residual"]] as const : []) {
+          const test = { variant, storage, activation, parts, factor: 0.5 } as const;
+          checkFused(device, { ...test, m: 300, n: 528, k: 264, gap: 0 });
+        }
       }
     }
   });

@@ -5,6 +5,7 @@ import { assertEquals, assertThrows } from "../support/assert.ts";
 import { numbersOf } from "../support/numbers.ts";
 import { checkFused } from "../support/kernels/fused.ts";
 import { operandOf } from "../support/kernels/products.ts";
+import { sampled } from "../support/sampled.ts";
 import { everyVariant } from "./devices.ts";
 
 const ALL = ["rowScale", "columnScale", "bias", "residual"] as const;
@@ -37,6 +38,21 @@ everyVariant(
     });
   },
 );
+
+Deno.test("matmulFused() is right in each version of what follows wide sums", () => {
+  using device = Device.open({ device: "emulator", arch: "sm_90" });
+  const parts = [["bias", "residual"], ["residual"], ["bias"], ALL, []] as const;
+  const cases = parts.flatMap((some) =>
+    ([0, 1, 2, 3] as const).map((activation) => ({ activation, parts: some }))
+  );
+  for (const { activation, parts } of sampled(cases, 5)) {
+    for (const variant of ["float16", "bfloat16_float8"] as const) {
+      // Rows end in the first tile, columns in the second one.
+      const size = { m: 70, n: 272, k: 40, gap: 16, storage: "rows", factor: 0.5 } as const;
+      checkFused(device, { ...size, variant, activation, parts });
+    }
+  }
+});
 
 Deno.test("matmulFused() activates infinities without making NaN of them where there is none", () => {
   using device = Device.open({ device: "emulator" });
