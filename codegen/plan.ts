@@ -224,6 +224,20 @@ function checkParameters(kernel: KernelOutline, contracts: readonly KernelContra
       `rename its parameter ${taken.name}, which is the launch grid in wrappers`,
     );
   }
+  // Tables by name, and arguments, are objects.
+  const names = [
+    ...contracts.flatMap(({ params }) => params.map(({ name }) => name)),
+    ...kernel.instances.flatMap(({ variant, config }) =>
+      Object.keys({ ...variant.bindings, ...config.bindings })
+    ),
+  ];
+  const inherited = names.find((name) => Object.hasOwn(Object.prototype, name));
+  if (inherited !== undefined) {
+    throw new CodegenError(
+      kernel.name,
+      `rename its parameter ${inherited}: every object of JavaScript has something of that name`,
+    );
+  }
 }
 
 function planVariants(instances: readonly InstanceInfo[]): readonly VariantPlan[] {

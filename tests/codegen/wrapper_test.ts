@@ -414,6 +414,17 @@ Deno.test("generateWrapper() refuses a parameter with the name of a grid extent"
   );
 });
 
+Deno.test("generateWrapper() refuses a parameter with the name of what every object has", async () => {
+  for (const name of ["toString", "constructor", "__proto__", "valueOf"]) {
+    const kernel = simpleKernel("f", { ...must(bare()).contract, params: [scalar(name)] });
+    await assertRejects(
+      () => generateWrapper(wrapperInput([kernel])),
+      CodegenError,
+      `rename its parameter ${name}`,
+    );
+  }
+});
+
 function must(kernel: CompiledKernel): CompiledKernel["instances"][number] {
   const [instance] = kernel.instances;
   assert(instance !== undefined);
