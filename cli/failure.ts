@@ -1,4 +1,5 @@
 /** Ends of a command that are not the compiler's diagnostics: each carries its exit code and what to do. */
+import { abridge } from "../compiler/support/abridge.ts";
 import { must } from "../compiler/support/bug.ts";
 import {
   codeOf,
@@ -70,6 +71,9 @@ export function failureOf(error: unknown): Failure | undefined {
   }
   const reason = describeSystemError(error);
   if (reason === undefined) return undefined;
+  if (codeOf(error) === "ENAMETOOLONG") {
+    return environmentError(abridge(reason), "Shorten the name of the source or of its kernels.");
+  }
   if (isDenied(error)) {
     return environmentError(reason, "Change the owner or the mode of that file or folder.");
   }

@@ -9,6 +9,7 @@
  *       |        ^^
  *       = help: pass `-DTN=…` or declare it with `#pragma tri`
  */
+import { abridge } from "./abridge.ts";
 import type { Diagnostic, Note } from "./diagnostic.ts";
 import { type Expansion, lineText, type Position, positionOf, type Span } from "./source.ts";
 
@@ -42,7 +43,7 @@ export function renderDiagnostic(diagnostic: Diagnostic, { color }: RenderOption
   const paint: Paint = (style, text) => color ? `${STYLES[style]}${text}\x1b[0m` : text;
   const { code, severity, message, span, notes, hint, fix } = diagnostic;
   const title = `${paint(severity, `${severity}[${code}]`)}${
-    paint("bold", `: ${visible(message)}`)
+    paint("bold", `: ${visible(abridge(message))}`)
   }`;
   const lines = [title, ...renderLocation(span, severity, paint)];
   if (hint !== undefined) lines.push(remark("help", hint, paint));
@@ -52,7 +53,7 @@ export function renderDiagnostic(diagnostic: Diagnostic, { color }: RenderOption
   for (const note of [...expansionNotes(span), ...notes]) {
     if (note.span === undefined) lines.push(remark("note", note.message, paint));
     else {
-      lines.push(`${paint("note", "note")}: ${visible(note.message)}`);
+      lines.push(`${paint("note", "note")}: ${visible(abridge(note.message))}`);
       lines.push(...renderLocation(note.span, "note", paint));
     }
   }
@@ -60,7 +61,7 @@ export function renderDiagnostic(diagnostic: Diagnostic, { color }: RenderOption
 }
 
 function remark(kind: "help" | "note", text: string, paint: Paint): string {
-  return `  ${paint("gutter", "=")} ${paint(kind, kind)}: ${visible(text)}`;
+  return `  ${paint("gutter", "=")} ${paint(kind, kind)}: ${visible(abridge(text))}`;
 }
 
 function saysAlready(hint: string | undefined, replacement: string): boolean {

@@ -428,6 +428,7 @@ Deno.test("tri build says what is in the way of its output", async () => {
   const tooLong = await shop.build();
   assertEquals(tooLong.code, 3);
   assertStringIncludes(tooLong.stderr, "File name too long");
+  assertStringIncludes(tooLong.stderr, "\nShorten the name of the source or of its kernels.\n");
 });
 
 Deno.test("tri build takes a record that someone edited for none", async () => {

@@ -101,6 +101,16 @@ Deno.test("renderDiagnostic() shows a span of several lines by its first and cut
   assert(render(error(spanOf(long, long))).every((shown) => shown.length < 110));
 });
 
+Deno.test("renderDiagnostic() shows long names and long texts by their ends", () => {
+  const name = `n${"a".repeat(10_000)}z`;
+  const shown = render(error(spanOf("x", "x"), { message: `unknown \`${name}\``, hint: name }));
+  assert(shown.every((line) => line.length < 200), `${shown.map((line) => line.length)}`);
+  assertEquals(shown[0], `error[E2001]: unknown \`n${"a".repeat(78)}…${"a".repeat(38)}z\``);
+  const text = "word ".repeat(1000);
+  const [title = ""] = render(error(spanOf("x", "x"), { message: text }));
+  assert(title.length < 2100 && title.endsWith("…"), title);
+});
+
 Deno.test("renderDiagnostic() lets no text reach the terminal's controls", () => {
   const text = "a \x1b[31m \u202e b";
   const shown = renderDiagnostic(error(spanOf(text, "b"), { message: "x\x07\n" }), {
