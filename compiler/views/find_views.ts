@@ -9,8 +9,15 @@ import { operandsOf, resultOf } from "../ir/op.ts";
 import { rootsOf } from "../ir/pointer_roots.ts";
 import { usersOf, walkOps } from "../ir/walk.ts";
 import { chainedDots } from "../layout/chains.ts";
+import { computedOperand } from "../layout/computed_operand.ts";
 import { phiWebsOf } from "../layout/phi_webs.ts";
-import { suitsChain, suitsWarpGroups } from "../layout/warp_group.ts";
+import {
+  GROUP_ROWS,
+  GROUP_WARPS,
+  groupType,
+  suitsChain,
+  suitsWarpGroups,
+} from "../layout/warp_group.ts";
 import type { Target } from "../targets.ts";
 import type { AxisFacts } from "../tile/axis.ts";
 import { usesOf } from "./dead_rows.ts";
@@ -53,7 +60,7 @@ export function findViews(func: Func, options: ViewOptions): readonly FoundLoad[
       if (position?.loops.length === 0 && !dots.every((dot) => chained.has(dot))) {
         noView("it is in no loop");
       }
-      if (position?.isTest) noView("it is in the condition of a loop");
+      if (position?.isTest) noView("it is in the test of a loop, as all of a `do` loop is");
       const view = viewOf(load, known);
       writes.demandNone(load, view.param);
       return { load, view };
@@ -92,8 +99,28 @@ function groupDots(
     const suits = options.chained.has(op) ? suitsChain : suitsWarpGroups;
     return suits(op, options.numWarps, options.target, [true, true])
       ? [op]
-      : noView("its dot does not run on warp groups");
+      : noView(whyNoGroups(op, options, options.chained.has(op)));
   });
+}
+
+/** Why warp groups do not do a dot, as far as its rows and its warps say. */
+function whyNoGroups(
+  dot: OpOf<"dot">,
+  { numWarps, target }: ViewOptions,
+  isChained: boolean,
+): string {
+  const rows = operandsOf(dot).a.type.shape[0] ?? 1;
+  const whole = "its dot does not run on warp groups";
+  if (!target.warpGroups || groupType(operandsOf(dot).a) === undefined) return whole;
+  if (rows < GROUP_ROWS) return `${whole}: it has ${rows} rows, a group takes ${GROUP_ROWS}`;
+  if (numWarps < GROUP_WARPS) return `${whole}: a block has ${numWarps} warps, a group four`;
+  if (!isChained && dot.operands.some((value) => computedOperand(value) !== undefined)) {
+    return "its dot takes an operand that threads compute";
+  }
+  const wanted = rows / GROUP_ROWS * GROUP_WARPS;
+  return isChained && wanted !== numWarps
+    ? `${whole}: chained dots of ${rows} rows take ${wanted} warps, not ${numWarps}`
+    : whole;
 }
 
 /** Where an operation is. */

@@ -97,3 +97,33 @@ Deno.test("printPlans() says how dots get their operands and why loads are no te
   );
   golden(new URL("entries.plan", FOLDER), shown.join("\n"));
 });
+
+const ROWS = `
+#pragma tri config; num_warps=WARPS
+__global__ void k(half *A __noalias, half *B __noalias, float *C __noalias, int K) {
+  int rm[M] = 0 ... M;
+  int rk[64] = 0 ... 64;
+  float sum[M, 64] = 0;
+  for (int k = 0; k < K; k += 64) {
+    half a[M, 64] = *?(k + rk[newaxis, :] < K) (A + rm[:, newaxis] * K + k + rk[newaxis, :]);
+    half b[64, 64] = *?(k + rk[:, newaxis] < K) (B + (k + rk[:, newaxis]) * 64 + rk[newaxis, :]);
+    float s[M, 64] = a @ b;
+    sum += LEFT @ b;
+  }
+  *(C + rm[:, newaxis] * 64 + rk[newaxis, :]) = sum;
+}
+`;
+
+Deno.test("findViews() says which rows and warps keep a dot from warp groups", () => {
+  const cases = [
+    ["32", "4", "a", "it has 32 rows, a group takes 64"],
+    ["64", "2", "a", "a block has 2 warps, a group four"],
+    ["128", "4", "(half[M, 64])s", "chained dots of 128 rows take 8 warps, not 4"],
+    ["64", "4", "(a + 1.0h)", "its dot takes an operand that threads compute"],
+  ] as const;
+  for (const [rows, warps, left, why] of cases) {
+    const text = ROWS.replace("WARPS", warps).replace("LEFT", left);
+    const found = views({ name: "rows.tc", text }, [{ name: "M", value: rows }]);
+    assert(found.includes(why), `${why}:\n${found}`);
+  }
+});
