@@ -3,7 +3,8 @@
  *
  *   each   a register per element
  *   steps  elements that keep their distances for ever (`p += 64` on a pointer tile) share a register: of those
- *          that start as one base plus constants, the first is carried, the others are it plus a constant
+ *          that start as one base plus constants, the first is carried, the others are it plus a constant. Of pointers
+ *          that follow each other only the first is looked at
  *   words  narrow elements that are only loaded, moved and stored stay packed, if they are
  */
 import type { Operand, Register } from "../ptx/func.ts";
@@ -11,15 +12,16 @@ import { loopOf, sourceOf } from "../ir/flow.ts";
 import type { Op, OpOf, Value } from "../ir/func.ts";
 import { operandsOf } from "../ir/op.ts";
 import { hasTrait } from "../ir/table.ts";
-import { bytesOf, isPointer } from "../ir/types.ts";
-import { freeMask } from "../linear/linear.ts";
+import { bytesOf, isPointer, pointeeBytes } from "../ir/types.ts";
+import { axisShifts, freeMask, ofAxis } from "../linear/linear.ts";
+import type { AxisFacts } from "../tile/axis.ts";
 import { zip } from "../support/zip.ts";
 import type { LowerContext, Lowered } from "./context.ts";
 import { registerCount } from "../layout/tiles.ts";
 import { bankOf, packAccess, type Ref, unpackAccess, whole } from "./element.ts";
 import { type Emitter, int, isInteger, operandKey } from "./emitter.ts";
 import type { Move } from "./moves.ts";
-import { byRegister, ofRegister } from "./values.ts";
+import { byRegister, lowered, ofRegister } from "./values.ts";
 import { times } from "../support/times.ts";
 
 /** Registers that hold a value wherever it comes from. */
@@ -37,19 +39,21 @@ export interface CarryStrategy {
   readonly words: boolean;
 }
 
-/** Registers for a value of which `first` is one that it takes. */
+/** Registers for a value of which `initial` is one that it takes. */
 export function makeSlot(
   cx: LowerContext,
   value: Value,
-  first: Lowered,
+  initial: Value,
   strategy: CarryStrategy,
+  axisInfo: AxisFacts,
 ): Slot {
   const e = cx.emitter;
+  const first = lowered(cx, initial);
   const { element, layout } = value.type;
   const free = layout === undefined ? 0 : freeMask(layout.register);
   const held = times(registerCount(value), (r) => r).filter((r) => (r & free) === 0);
   const slot = strategy.steps && isStepping(value)
-    ? stepSlot(e, value, first, held)
+    ? stepSlot(e, value, first, held, runsOf(initial, axisInfo))
     : strategy.words && bytesOf(element) * held.length >= 4 && !isAlone(first, held)
     ? wordSlot(e, value, held)
     : eachSlot(e, value, held);
@@ -86,11 +90,29 @@ function isStepping({ type: { element } }: Value): boolean {
   return isPointer(element) || ["int32", "uint32", "int64", "uint64"].includes(element);
 }
 
+/** Register bits that step along runs of pointers, with the bytes of each step. */
+type Runs = readonly { readonly bit: number; readonly bytes: number }[];
+
+function runsOf(value: Value, axisInfo: AxisFacts): Runs {
+  const { element, layout } = value.type;
+  if (layout === undefined || !isPointer(element)) return [];
+  const { contiguity } = axisInfo(value);
+  const shifts = axisShifts(layout.shape);
+  return contiguity.flatMap((run, axis) =>
+    // The largest power of two in the run.
+    times(Math.log2(run & -run), (step) => ({
+      bit: layout.register.indexOf(1 << (ofAxis(shifts, axis) + step)),
+      bytes: pointeeBytes(value) << step,
+    }))
+  ).filter(({ bit }) => bit >= 0);
+}
+
 function stepSlot(
   e: Emitter,
   { type: { element } }: Value,
   first: Lowered,
   held: readonly number[],
+  runs: Runs,
 ): Slot {
   const bank = bankOf(element) === "b64" ? "b64" : "b32";
   interface Group {
@@ -99,17 +121,27 @@ function stepSlot(
     readonly register: Register;
   }
   const groups = new Map<string, Group>();
-  const members = byRegister(held.map((r) => {
+  const members = new Map<number, { readonly group: Group; readonly distance: bigint }>();
+  for (const r of held) {
+    const steps = runs.filter(({ bit }) => (r & (1 << bit)) !== 0);
+    const start = steps.reduce((register, { bit }) => register & ~(1 << bit), r);
+    const before = members.get(start);
+    if (before !== undefined) {
+      const bytes = steps.reduce((sum, { bytes }) => sum + bytes, 0);
+      members.set(r, { ...before, distance: before.distance + BigInt(bytes) });
+      continue;
+    }
     const { base, constant } = distanceOf(e, whole(e, first(r), element));
     const key = operandKey(base);
     const group = groups.get(key) ?? { leader: r, constant, register: e.register(bank) };
     groups.set(key, group);
-    return [r, { group, distance: constant - group.constant }] as const;
-  }));
+    members.set(r, { group, distance: constant - group.constant });
+  }
+  const memberOf = byRegister(members);
   return {
     registers: [...groups.values()].map(({ register }) => register),
     elements: (register) => {
-      const { group, distance } = members(register);
+      const { group, distance } = memberOf(register);
       return e.add(bank, group.register, int(distance));
     },
     moves: (from) =>

@@ -16,6 +16,7 @@ import { branchOf, type Loop, loopOf, sourceOf } from "../ir/flow.ts";
 import { madeBy, operandsOf } from "../ir/op.ts";
 import type { Op, OpOf, Region, Value } from "../ir/func.ts";
 import { zip } from "../support/zip.ts";
+import type { AxisFacts } from "../tile/axis.ts";
 import { carryStrategy, computed, makeSlot, type Slot } from "./carried.ts";
 import type { LowerContext } from "./context.ts";
 import type { StartedDot } from "./dots/group_parts.ts";
@@ -62,7 +63,7 @@ function fill(cx: LowerContext, slots: readonly Slot[], sources: readonly Value[
 const registersOf = (slots: readonly Slot[]): Slot["registers"] =>
   slots.flatMap(({ registers }) => registers);
 
-export function lowerIf(cx: LowerContext, op: OpOf<"if">): void {
+export function lowerIf(cx: LowerContext, op: OpOf<"if">, axisInfo: AxisFacts): void {
   const e = cx.emitter;
   const { condition: value, then, otherwise, thenValues, otherwiseValues } = branchOf(op);
   const condition = conditionOf(cx, value);
@@ -77,7 +78,7 @@ export function lowerIf(cx: LowerContext, op: OpOf<"if">): void {
   const makeSlots = (): Slot[] =>
     moved.map(([result, sources]) => {
       const strategy = carryStrategy(result, sources, cx.inductionBase(result) !== result);
-      return makeSlot(cx, result, lowered(cx, sources[0]), strategy);
+      return makeSlot(cx, result, sources[0], strategy, axisInfo);
     });
   let slots: readonly Slot[] | undefined;
   const branch = (region: Region, side: 0 | 1): readonly Item[] =>
@@ -148,14 +149,14 @@ export function lowerLeave(cx: LowerContext, op: OpOf<"leave">): void {
   } else if (isInteger(condition) && condition.value !== 0n) cx.emitter.emit("ret", []);
 }
 
-export function lowerWhile(cx: LowerContext, op: OpOf<"while">): void {
+export function lowerWhile(cx: LowerContext, op: OpOf<"while">, axisInfo: AxisFacts): void {
   const loop = loopOf(op);
   // What a program computes once stays in it: its registers are needed for the chain of dots.
   const kind = op.attrs.within !== undefined ? "branch" : "loop";
   const { isFollowed } = cx.unrolled;
   cx.unrolled.isFollowed = false;
-  if (isRotated(loop.test)) lowerGuarded(cx, loop, op.results, kind, op.attrs.unrolled);
-  else lowerPlain(cx, loop, op.results);
+  if (isRotated(loop.test)) lowerGuarded(cx, loop, op.results, axisInfo, kind, op.attrs.unrolled);
+  else lowerPlain(cx, loop, op.results, axisInfo);
   cx.unrolled.isFollowed = isFollowed;
 }
 
@@ -167,6 +168,7 @@ function lowerGuarded(
   cx: LowerContext,
   loop: Loop,
   results: readonly Value[],
+  axisInfo: AxisFacts,
   kind: "branch" | "loop",
   copies = 1,
 ): void {
@@ -186,8 +188,9 @@ function lowerGuarded(
     makeSlot(
       cx,
       param,
-      lowered(cx, value),
+      value,
       carryStrategy(param, cameFrom(loop, value), cx.inductionBase(param) !== param),
+      axisInfo,
     )
   );
   fill(cx, slots, leaving);
@@ -281,15 +284,21 @@ function cameFrom({ test, initial, repeated }: Loop, value: Value): readonly Val
 }
 
 /** The test in the middle. The registers hold what enters it. */
-function lowerPlain(cx: LowerContext, loop: Loop, results: readonly Value[]): void {
+function lowerPlain(
+  cx: LowerContext,
+  loop: Loop,
+  results: readonly Value[],
+  axisInfo: AxisFacts,
+): void {
   const e = cx.emitter;
   const { test, body, continues, initial, repeated, leaving } = loop;
   const slots = zip(test.params, initial).map(([param, value]) =>
     makeSlot(
       cx,
       param,
-      lowered(cx, value),
+      value,
       carryStrategy(param, cameFrom(loop, param), cx.inductionBase(param) !== param),
+      axisInfo,
     )
   );
   fill(cx, slots, initial);
