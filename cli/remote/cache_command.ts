@@ -74,7 +74,9 @@ function verify(invocation: Invocation, { terminal }: CommandContext): number {
     for (const path of damaged) terminal.print(`${path} is damaged; the next build ignores it\n`);
     for (const path of changed) terminal.print(`${path} was changed or is missing\n`);
     terminal.say(
-      changed.length === 0
+      files.size === 0
+        ? `nothing is recorded in ${shown}`
+        : changed.length === 0
         ? `${plural(files.size, "file")} of ${shown} as written`
         : `${changed.length} of ${
           plural(files.size, "file")
