@@ -93,6 +93,7 @@ async function importModule(file: string): Promise<{ readonly default?: unknown 
 /** Where in the module an error was thrown, unless its message says so. */
 function placeIn({ message, stack = "" }: Error, url: string): string {
   const from = stack.indexOf(`${url}:`);
-  const place = from < 0 ? undefined : /^:\d+:\d+/.exec(stack.slice(from + url.length))?.[0];
-  return place === undefined || message.includes(url) ? "" : `\n    at ${url}${place}`;
+  const place = from < 0 ? null : /^:(\d+):(\d+)/.exec(stack.slice(from + url.length));
+  if (place === null || message.includes(url)) return "";
+  return ` (line ${place[1]}, column ${place[2]})`;
 }

@@ -142,7 +142,7 @@ function countFunc(work: WorkBudget, { nextId }: Func): void {
 }
 
 /** The optimised function under the assumptions of a specialisation; undefined after an error. */
-export function buildSpecialized(
+function buildSpecialized(
   kernel: TypedKernel,
   declared: Declared,
   specialization: Specialization,

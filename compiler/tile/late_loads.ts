@@ -46,11 +46,12 @@ interface LoadedAhead {
 
 /** Delays the loads of one loop of a region. */
 function delay(func: Func, region: Region, op: OpOf<"while">): boolean {
-  if (writes(op)) return false;
+  const ahead = writes(op) ? [] : loadedAhead(func, region, op);
+  if (ahead.length === 0) return false;
   const joined = new JoinedValues(func, op);
   const replacements = new Map<Value, Value>();
   const loads: Op[] = [];
-  for (const { inBody, first, next } of loadedAhead(func, region, op)) {
+  for (const { inBody, first, next } of ahead) {
     const [before, after] = [operandsOf(first), operandsOf(next)];
     const pointer = joined.join(before.pointer, after.pointer);
     const masks = pointer && joined.joinMasks(before.mask, after.mask, next.span);
@@ -72,6 +73,8 @@ function delay(func: Func, region: Region, op: OpOf<"while">): boolean {
 /** The tiles that are loaded before the loop, and in each iteration for the next one, for dots alone. */
 function loadedAhead(func: Func, region: Region, op: OpOf<"while">): readonly LoadedAhead[] {
   const { test, body, initial, repeated, leaving } = loopOf(op);
+  // Most loops load nothing for the next iteration, and need not know of all uses.
+  if (!repeated.some((value) => madeBy(value, "load") !== undefined)) return [];
   const [uses, users] = [countUses(func), usersOf(func)];
   const isOfDots = (value: Value): boolean =>
     (users.get(value) ?? []).every((user) =>
@@ -98,11 +101,16 @@ const isAlone = (uses: ReadonlyMap<Value, number>, value: Value): boolean => use
 const isPlain = (load: OpOf<"load">): boolean =>
   load.attrs.modifiers.length === 0 && operandsOf(load).other === undefined;
 
-/** Whether an operation may change memory, or wait for others that do. */
-function writes(op: Op): boolean {
+/** Whether an operation, without those in it, may change memory, or wait for others that do. */
+function writesItself(op: Op): boolean {
   const { effect } = rowOf(op);
-  let found = effect === "write" || effect === "sync";
-  for (const region of op.regions) walkOps(region, (inner) => found ||= writes(inner));
+  return effect === "write" || effect === "sync";
+}
+
+/** The same with those in it. */
+function writes(op: Op): boolean {
+  let found = writesItself(op);
+  for (const region of op.regions) walkOps(region, (inner) => found ||= writesItself(inner));
   return found;
 }
 

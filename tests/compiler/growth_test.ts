@@ -53,3 +53,14 @@ Deno.test("surveyFile() and inspect() end for texts that grow without bounds", (
     { numRuns: Math.ceil(COUNT / 4) },
   );
 });
+
+Deno.test("compileFile() ends for branches in branches of a loop, of which each could double the work", () => {
+  const depth = 100;
+  const open = Array.from({ length: depth }, (_, i) => `if (n != ${i}) { s += n * ${i + 3};`);
+  const text = `__global__ void k(int *Y, int n) {
+    int s = 0;
+    for (int i = 0; i < n; i++) { ${open.join(" ")} ${"}".repeat(depth)} }
+    *Y = s;
+  }`;
+  run(text, false);
+});
