@@ -264,16 +264,20 @@ class ItemReader implements Declared {
       ...this.#kernel.params.filter((param) => param.isPointer).map((param) => param.name),
     ]);
     const what = `parameters of \`${this.#kernel.name}\``;
+    const unbound: ExprScope = { macros: this.#scope.macros, params, what };
     for (const { suffix, isAutomatic, condition: text, binding } of rows) {
       if (text === undefined) {
         this.specialize.push({ suffix, isAutomatic });
         continue;
       }
-      const macros = binding === undefined ? this.#scope.macros : new Map([
-        ...this.#scope.macros,
-        [binding.name, textMacro(binding.name, binding.value, "define", new Reporter())] as const,
-      ]);
-      const read = this.#read(text, { macros, params, what });
+      const scope = binding === undefined ? unbound : {
+        ...unbound,
+        macros: new Map([
+          ...this.#scope.macros,
+          [binding.name, textMacro(binding.name, binding.value, "define", new Reporter())] as const,
+        ]),
+      };
+      const read = this.#read(text, scope);
       if (read === undefined || this.#demandsTooMuch(read, text.span)) continue;
       // Where the instance was compiled with another value, the name would stand for that.
       const named = binding === undefined || this.#hasValue(binding)

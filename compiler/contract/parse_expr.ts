@@ -57,11 +57,12 @@ export function parseContractExpr(
   scope: ExprScope,
   reporter: Reporter,
 ): ContractExpr | undefined {
-  const expr = translate(text, scope, reporter);
+  const expr = parseUnnamedExpr(text, scope, reporter);
   return expr && withTrueNames(expr, scope);
 }
 
-function translate(
+/** The same where only the value matters: constants may have names of macros that stand for more. */
+export function parseUnnamedExpr(
   text: PragmaText,
   scope: ExprScope,
   reporter: Reporter,
@@ -72,14 +73,18 @@ function translate(
   return new Translator(scope, reporter).expr(tree);
 }
 
+/** What macros are replaced by in a scope, which many expressions share: constants, or undefined for all else. */
+const VALUES = new WeakMap<ExprScope, Map<string, bigint | undefined>>();
+
 /** Constants keep the name of a macro only if it is replaced by just them: wrappers have one value per name. */
 function withTrueNames(expr: ContractExpr, scope: ExprScope): ContractExpr {
-  const values = new Map<string, bigint | undefined>();
+  const values = VALUES.get(scope) ?? new Map<string, bigint | undefined>();
+  VALUES.set(scope, values);
   const valueOf = (macro: string): bigint | undefined => {
     if (!values.has(macro)) {
       const file = { name: "<macro>", text: macro };
       const text = { text: macro, span: { file, start: 0, end: macro.length } };
-      const alone = translate(text, scope, new Reporter());
+      const alone = parseUnnamedExpr(text, scope, new Reporter());
       const value = alone && constantValue(alone);
       values.set(macro, value === undefined ? undefined : BigInt(value));
     }

@@ -1,6 +1,6 @@
 /** Options whose values are expressions of an instance's parameters: `num_warps=max(2, COLS / 512)`. */
 import { ArithmeticError, evaluate } from "../contract/expr.ts";
-import { parseContractExpr } from "../contract/parse_expr.ts";
+import { parseUnnamedExpr } from "../contract/parse_expr.ts";
 import type { OptionSetting } from "../pragma/pragma.ts";
 import { acceptsValue, isOptionName, optionUsage } from "../pragma/pragma_options.ts";
 import { textMacro } from "../preprocess/macros.ts";
@@ -29,7 +29,7 @@ function computedOption(
     [...bindings].map(([macro, value]) => [macro, textMacro(macro, value, "define", silent)]),
   );
   const scope = { macros, params: new Set<string>(), what: "parameters given by the build" };
-  const expr = parseContractExpr(expression, scope, reporter);
+  const expr = parseUnnamedExpr(expression, scope, reporter);
   if (expr === undefined) return undefined;
   try {
     const value = `${evaluate(expr)}`;

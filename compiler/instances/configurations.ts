@@ -11,7 +11,7 @@ import { Reporter } from "../support/diagnostic.ts";
 import { ArithmeticError, evaluate } from "../contract/expr.ts";
 import type { CommandLineDefines } from "./command_line_defines.ts";
 import type { SourcedItem } from "../pragma/pragma.ts";
-import { parseContractExpr } from "../contract/parse_expr.ts";
+import { parseUnnamedExpr } from "../contract/parse_expr.ts";
 import type { PlanBudget } from "./plan_budget.ts";
 import { architectureMacros } from "../preprocess/predefined.ts";
 import { ALL_TARGETS, type TargetName } from "../targets.ts";
@@ -183,7 +183,7 @@ function holds(
   macroOf: (name: string, value: string) => Macro,
   reporter: Reporter,
 ): boolean {
-  const expr = parseContractExpr(condition, {
+  const expr = parseUnnamedExpr(condition, {
     macros: new Map([...bindings].map(([name, value]) => [name, macroOf(name, value)])),
     params: new Set(),
     what: "parameters given by the build",

@@ -2,7 +2,7 @@
 import type { Define } from "../options.ts";
 import { Reporter } from "../support/diagnostic.ts";
 import { constantValue } from "../contract/expr.ts";
-import { parseContractExpr } from "../contract/parse_expr.ts";
+import { parseUnnamedExpr } from "../contract/parse_expr.ts";
 
 /** Name to value, of those definitions that are integer constant expressions. */
 export function integerValues(defines: readonly Define[]): ReadonlyMap<string, number> {
@@ -19,7 +19,7 @@ function integerValue(text: string): number | undefined {
   if (!/^[0-9(]/.test(text)) return undefined; // types, names: no need to look closer
   const file = { name: "<-D>", text };
   const scope = { macros: new Map(), params: new Set<string>(), what: "parameters" };
-  const expr = parseContractExpr(
+  const expr = parseUnnamedExpr(
     { text, span: { file, start: 0, end: text.length } },
     scope,
     new Reporter(),

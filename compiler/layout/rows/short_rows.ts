@@ -43,6 +43,7 @@ export function reducedRows(func: Func, axisInfo: (value: Value) => AxisInfo): R
     const { shape } = operandsOf(op).value.type;
     if (shape.length === 2 && reachesLoad(op)) rows.add(keyOf(shape, op.attrs.axis));
   });
+  if (rows.size === 0) return rows;
   for (const load of loads) {
     const { shape } = resultOf(load).type;
     const { constancy } = axisInfo(operandsOf(load).pointer);
