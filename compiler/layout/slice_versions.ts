@@ -17,7 +17,7 @@ import { constantOf, pairOf } from "../ir/op.ts";
 import { hasTrait } from "../ir/table.ts";
 import { isPointer } from "../ir/types.ts";
 import { product } from "../linear/linear.ts";
-import { intRange } from "../support/arith.ts";
+import { evalBinary, intRange, isComparison } from "../support/arith.ts";
 import { groupBy } from "../support/group_by.ts";
 
 /** How conditions come out. */
@@ -89,34 +89,25 @@ interface OfNumber {
   readonly isTested: boolean;
 }
 
-type Relation = (a: bigint, b: bigint) => boolean;
-const RELATIONS: { readonly [name: string]: Relation | undefined } = {
-  eq: (a, b) => a === b,
-  ne: (a, b) => a !== b,
-  lt: (a, b) => a < b,
-  le: (a, b) => a <= b,
-  gt: (a, b) => a > b,
-  ge: (a, b) => a >= b,
-};
-
 /** A pointer compared with null, or an integer with a constant. */
 function comparisonOf(
   { def }: Value,
 ): OfPointer | Omit<OfNumber, "condition" | "isTested"> | undefined {
-  const holds = def && RELATIONS[def.name];
-  if (def === undefined || holds === undefined) return undefined;
+  if (def === undefined || !isComparison(def.name)) return undefined;
+  const operator = def.name;
   const [number, other] = pairOf(def);
   const constant = constantOf(other);
   // What is loaded may be loaded only where a branch says so.
   if (number.def !== undefined) return undefined;
-  if (isPointer(number.type.element)) {
-    const isEqual = def.name === "eq" || def.name === "ne";
+  const { element } = number.type;
+  if (isPointer(element)) {
+    const isEqual = operator === "eq" || operator === "ne";
     const isNull = constant !== undefined && Number(constant) === 0;
-    return isEqual && isNull ? { kind: "pointer", isNull: def.name === "eq" } : undefined;
+    return isEqual && isNull ? { kind: "pointer", isNull: operator === "eq" } : undefined;
   }
-  return typeof constant === "bigint"
-    ? { kind: "number", number, constant, holds: (value) => holds(value, constant) }
-    : undefined;
+  if (typeof constant !== "bigint") return undefined;
+  const holds = (value: bigint): boolean => evalBinary(operator, element, value, constant) === 1n;
+  return { kind: "number", number, constant, holds };
 }
 
 /** The ways in which comparisons of one number come out together. */

@@ -109,7 +109,8 @@ const COMPARISONS: ReadonlySet<string> = new Set<ComparisonOperator>([
   "ne",
 ]);
 
-function isComparison(operator: string): operator is ComparisonOperator {
+/** Whether it is one of those whose results are true or false. */
+export function isComparison(operator: string): operator is ComparisonOperator {
   return COMPARISONS.has(operator);
 }
 
