@@ -26,6 +26,7 @@ import type { Phase, TargetContext, TileContext } from "../../tile/pass.ts";
 import { lateLoads } from "../../tile/late_loads.ts";
 import { simplify } from "../../tile/simplify.ts";
 import { straightenLoops } from "../../tile/straighten_loops.ts";
+import { wholeMasks } from "../../tile/whole_masks.ts";
 import { tensorViews } from "../../views/tensor_views.ts";
 import { type Row, type Step, stepsOf } from "./pass_list.ts";
 
@@ -42,6 +43,11 @@ const TILE: readonly Row<TileContext>[] = [
     pass: cse,
     needs: ["hoist-invariants"],
     because: "equal operations of several loops meet where hoisting puts them",
+  },
+  {
+    pass: wholeMasks,
+    needs: ["cse"],
+    because: "what does not change in a loop is before it by then",
   },
   {
     pass: simplify,
