@@ -105,4 +105,5 @@ export type { Shape, Shapes } from "./tensors/shape.ts";
 export { Stream } from "./stream.ts";
 export { type CopyOptions, Tensor, type TensorLayout } from "./tensors/tensor.ts";
 export type { TensorMap, TensorTypeName } from "./tensor_map.ts";
+export type { TensorWindow } from "./tensor_windows.ts";
 export { ModuleVariable } from "./variable.ts";

@@ -1,8 +1,9 @@
 /**
  * Tensor maps: the 128-byte objects (TMA descriptors) that describe to tensor copies where a tensor is, how large, and
- * which box of it they copy. The fields and their rules are those of cuTensorMapEncodeTiled (CUDA driver API 13.0,
- * "Tensor Map Object Management"). The 128 bytes are each driver's own.
+ * which box of it they copy. The fields and their rules are those of cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col
+ * (CUDA driver API 13.0, "Tensor Map Object Management"). The 128 bytes are each driver's own.
  */
+import { type Rule, type TensorWindow, windowRules } from "./tensor_windows.ts";
 
 /** Bytes of a tensor map, and the alignment of one. */
 export const TENSOR_MAP_BYTES = 128;
@@ -51,7 +52,7 @@ export const SWIZZLES: readonly TensorMap["swizzle"][] = ["none", "32B", "64B", 
 export const PROMOTIONS: readonly TensorMap["promotion"][] = ["none", "64B", "128B", "256B"];
 export const FILLS: readonly TensorMap["fill"][] = ["zero", "nan"];
 
-/** What a tensor map (TMA descriptor) says: the arguments of cuTensorMapEncodeTiled. */
+/** What a tensor map (TMA descriptor) says: the arguments of cuTensorMapEncodeTiled, or of cuTensorMapEncodeIm2col. */
 export interface TensorMap {
   /** Of its elements. */
   readonly type: TensorTypeName;
@@ -61,10 +62,16 @@ export interface TensorMap {
   readonly extents: readonly number[];
   /** Bytes from one element to the next along axes 1 and up. */
   readonly strides: readonly number[];
-  /** Elements that a copy traverses along each axis. */
+  /** Elements that a copy traverses along each axis. With windows: channels, and pixels. */
   readonly box: readonly number[];
-  /** It takes every n-th of them; along axis 0 all. */
+  /** It takes every n-th of them; along axis 0 all. With windows: how far apart they begin. */
   readonly elementStrides: readonly number[];
+  /**
+   * For copies of windows (im2col), along each axis but the innermost, which has channels, and the outermost, which has
+   * pictures. One copy takes a pixel of each of `box[1]` windows, which follow each other along these axes and through
+   * the pictures.
+   */
+  readonly windows?: readonly TensorWindow[];
   /** How channels lie in memory; "none" for tensors row by row. */
   readonly interleave: "none" | "16B" | "32B";
   /** How rows of the box lie in shared memory. */
@@ -86,11 +93,6 @@ const MOST_STRIDE = 2 ** 40;
 const MOST_BOX = 256;
 const MOST_STEP = 8;
 
-interface Rule {
-  readonly broken: boolean;
-  readonly says: string;
-}
-
 /** Whole numbers of a range, one per axis. */
 function listProblem(
   what: string,
@@ -110,6 +112,8 @@ export function tensorMapProblem(map: TensorMap): string | undefined {
   const align = map.interleave === "32B" ? 32 : 16;
   const swizzleBytes = map.swizzle === "none" ? Infinity : Number.parseInt(map.swizzle);
   const row = (map.box[0] ?? 0) * bytes;
+  const { windows } = map;
+  const most = windows === undefined ? undefined : windowRules(map, windows);
   const badStride = map.strides.findIndex((stride) =>
     !Number.isInteger(stride) || stride < 0 || stride >= MOST_STRIDE || stride % align !== 0
   );
@@ -144,13 +148,14 @@ export function tensorMapProblem(map: TensorMap): string | undefined {
       broken: map.fill === "nan" && !float,
       says: `${map.type} has no NaN to fill with`,
     },
+    ...most?.rules ?? [],
   ];
   if (rank < 1 || rank > AXES) return `the rank is ${rank}, not within 1 and ${AXES}`;
   return listProblem("extents", map.extents, rank, MOST_EXTENT) ??
     (map.strides.length === rank - 1
       ? undefined
       : `strides must be ${rank - 1} numbers, not ${map.strides.length}`) ??
-    listProblem("box", map.box, rank, MOST_BOX) ??
+    listProblem("box", map.box, rank, most?.box ?? MOST_BOX) ??
     listProblem("elementStrides", map.elementStrides, rank, MOST_STEP) ??
     rules.find(({ broken }) => broken)?.says;
 }

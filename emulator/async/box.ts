@@ -1,5 +1,6 @@
 /**
  * The box of a tensor map: which bytes of global memory an element of a box is, and where it lies in shared memory.
+ * Pixels of windows are the rows of one (windows.ts).
  *
  * In shared memory a box is dense, axis 0 fastest; with a swizzle every row begins a span of its own. Swizzles then
  * permute 16-byte chunks by the address itself: of a 128-byte swizzle, bits 4 to 6 of the offset are those of the
@@ -7,6 +8,7 @@
  * are no multiples of the pattern come out rotated.
  */
 import { type TensorMap, tensorType } from "../../ffi/tensor_map.ts";
+import { pixelsOf } from "./windows.ts";
 
 /** The bits of an offset that a swizzle changes; those that it takes are three above. */
 const SWIZZLE_BITS: Readonly<Record<TensorMap["swizzle"], number>> = {
@@ -26,6 +28,14 @@ function swizzleOffset(swizzle: TensorMap["swizzle"], offset: number): number {
   return offset ^ ((offset >>> SWIZZLE_SHIFT) & SWIZZLE_BITS[swizzle]);
 }
 
+/** Where a box is. */
+export interface Place {
+  /** The coordinates of its first element; of windows, of the first one's beginning. */
+  readonly origin: readonly number[];
+  /** Of windows: which pixel of each. */
+  readonly offsets: readonly number[];
+}
+
 /** A box: how many elements it has along each axis, and its size. */
 export interface BoxShape {
   readonly counts: readonly number[];
@@ -43,7 +53,9 @@ export interface BoxShape {
 export function boxShape(map: TensorMap): BoxShape {
   const elementBytes = tensorType(map.type).bytes;
   const counts = map.box.map((extent, axis) =>
-    axis === 0 ? extent : Math.ceil(extent / (map.elementStrides[axis] ?? 1))
+    axis === 0 || map.windows !== undefined
+      ? extent
+      : Math.ceil(extent / (map.elementStrides[axis] ?? 1))
   );
   const rowBytes = (counts[0] ?? 0) * elementBytes;
   const rows = counts.slice(1).reduce((product, count) => product * count, 1);
@@ -62,7 +74,7 @@ export function eachChunk(map: TensorMap, start: number, visit: (offset: number)
   }
 }
 
-/** The address of a box's first element: modulo 2^64, and below zero where that is nearer. */
+/** The address of an element: modulo 2^64, and below zero where that is nearer. */
 function addressOf(map: TensorMap, origin: readonly number[]): number {
   let address = map.address;
   origin.forEach((at, axis) => {
@@ -80,7 +92,7 @@ function addressOf(map: TensorMap, origin: readonly number[]): number {
  */
 export function eachPiece(
   map: TensorMap,
-  origin: readonly number[],
+  { origin, offsets }: Place,
   start: number,
   direction: "load" | "store",
   visit: (offset: number, address: number, bytes: number) => void,
@@ -92,6 +104,19 @@ export function eachPiece(
   const inside = (to - first) * elementBytes;
   const end = direction === "load" ? inside : Math.ceil(inside / CHUNK) * CHUNK;
   const piece = map.swizzle === "none" ? rowBytes : CHUNK;
+  const visitRow = (row: number, address: number): void => {
+    for (let at = (from - first) * elementBytes; at < end;) {
+      const next = Math.min(at - (at % piece) + piece, end);
+      visit(swizzleOffset(map.swizzle, start + row * pitch + at), address + at, next - at);
+      at = next;
+    }
+  };
+  if (map.windows !== undefined) {
+    pixelsOf(map, map.windows, origin, offsets).forEach((pixel, row) => {
+      if (pixel !== undefined && from < to) visitRow(row, addressOf(map, [first, ...pixel]));
+    });
+    return;
+  }
   const firstAddress = addressOf(map, origin);
   for (let row = 0; row < rows; row++) {
     let address = firstAddress;
@@ -105,11 +130,6 @@ export function eachPiece(
       isInside &&= at >= 0 && at < (map.extents[axis] ?? 0);
       address += step * (map.strides[axis - 1] ?? 0);
     }
-    if (!isInside) continue;
-    for (let at = (from - first) * elementBytes; at < end;) {
-      const next = Math.min(at - (at % piece) + piece, end);
-      visit(swizzleOffset(map.swizzle, start + row * pitch + at), address + at, next - at);
-      at = next;
-    }
+    if (isInside) visitRow(row, address);
   }
 }

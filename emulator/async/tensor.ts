@@ -1,16 +1,20 @@
-/** Handlers of tensor copies in tile mode: boxes of 1 to 5 axes, both ways (PTX ISA 9.0, 9.7.9.25.5). */
+/**
+ * Handlers of tensor copies in tile mode, boxes of 1 to 5 axes, both ways, and of copies of windows from global memory
+ * (PTX ISA 9.0, 9.7.9.25.5).
+ */
 import type { Match } from "../../compiler/ptx/match.ts";
 import { roundToTf32 } from "../floats/encode.ts";
 import { singleOf } from "../floats/pun.ts";
 import { Fault } from "../fault.ts";
 import type { Handler, HandlerContext, Machine } from "../machine.ts";
 import { WINDOW } from "../memory.ts";
-import { boxShape, CHUNK, eachChunk, eachPiece } from "./box.ts";
+import { boxShape, CHUNK, eachChunk, eachPiece, type Place } from "./box.ts";
 import { copier, destinations, type Move, sharedSource } from "./bulk.ts";
 import { combiner, type ReducedType } from "./combine.ts";
 import {
   addressAt,
   eachLane,
+  findOperand,
   globalLocation,
   hex,
   operandOf,
@@ -24,17 +28,19 @@ import {
   type TensorMap,
   tensorType,
 } from "../../ffi/tensor_map.ts";
+import { mostOffset } from "../../ffi/tensor_windows.ts";
 import { decodeTensorMap, NAN_FILL } from "./tensor_map.ts";
 import { bulkTraffic } from "./traffic.ts";
 import { watchFor } from "./watch.ts";
+import { isWindow } from "./windows.ts";
 
 /** Boxes in shared memory begin at multiples of this. */
 const BOX_ALIGN = 128;
 
-/** A lane's tensor map, and the coordinates of its box. */
+/** A lane's tensor map, and where its box is. */
 interface Box {
   readonly map: TensorMap;
-  readonly origin: readonly number[];
+  readonly place: Place;
 }
 
 /** Where boxes may begin, as seen on an H200: at multiples of 16 bytes, and to write not before the tensor. */
@@ -52,6 +58,22 @@ function checkOrigin(
   }
 }
 
+/** Copies of windows have maps with windows, and the others have none. */
+function checkWindows(
+  { windows, ...map }: TensorMap,
+  { origin, offsets }: Place,
+  isOfWindows: boolean,
+  fail: (detail: string) => never,
+): void {
+  if (isOfWindows !== (windows !== undefined)) {
+    fail(windows === undefined ? "has no windows (im2col)" : "is one of windows (im2col)");
+  }
+  if (windows === undefined) return;
+  const far = offsets.find((offset) => offset > mostOffset(windows.length));
+  if (far !== undefined) fail(`has windows of which pixel ${far} is out of reach`);
+  if (!isWindow(map, windows, origin)) fail(`has no window at ${origin.slice(1).join(", ")}`);
+}
+
 /** Reads the tensor map and the coordinates that operand `a` names. */
 function boxOperand(
   match: Match,
@@ -63,7 +85,9 @@ function boxOperand(
   const ref = context.address(operand);
   const coordinates = operand.kind === "address" ? operand.coordinates : undefined;
   const rows = coordinates === undefined ? [] : context.rows(coordinates, "s32");
-  const rank = Number.parseInt(match.bound.get("DIM") ?? "");
+  const more = findOperand(match, "o");
+  const offsetRows = more === undefined ? [] : context.rows(more, "u16");
+  const rank = rows.length;
   const demand = {
     what: "tensor map",
     align: TENSOR_MAP_ALIGN,
@@ -83,8 +107,9 @@ function boxOperand(
     };
     const map = decodeTensorMap(machine.views.u8.subarray(location, location + TENSOR_MAP_BYTES)) ??
       fail("is none that was encoded for the emulator");
-    if (map.extents.length !== rank) fail(`has ${map.extents.length} axes, not ${rank}`);
-    if (rows.length !== rank) fail(`has ${rank} axes, but there are ${rows.length} coordinates`);
+    const dim = Number.parseInt(match.modifiers.find((word) => /^[1-5]d$/.test(word)) ?? "");
+    if (map.extents.length !== dim) fail(`has ${map.extents.length} axes, not ${dim}`);
+    if (rank !== dim) fail(`has ${dim} axes, but there are ${rank} coordinates`);
     if (map.interleave !== "none") {
       throw new Fault(
         "unsupported instruction",
@@ -95,7 +120,9 @@ function boxOperand(
     }
     const origin = rows.map((row) => wordAt(machine, w, row, lane) | 0);
     checkOrigin(map, origin, writes, fail);
-    return { map, origin };
+    const offsets = offsetRows.map((row) => wordAt(machine, w, row, lane) & 0xffff);
+    checkWindows(map, { origin, offsets }, more !== undefined, fail);
+    return { map, place: { origin, offsets } };
   };
 }
 
@@ -140,12 +167,12 @@ const load: Handler = (match, context) => {
   const traffic = bulkTraffic(context);
   return (w, mask) =>
     eachLane(mask, (lane) => {
-      const { map, origin } = boxOf(w, lane);
+      const { map, place } = boxOf(w, lane);
       const { bytes, extent } = boxShape(map);
       const convert = LOADED[map.type];
       const write = ({ block, offset: start }: SharedRange): void => {
         fill(machine, map, block.shared, start);
-        eachPiece(map, origin, start, "load", (offset, address, count) => {
+        eachPiece(map, place, start, "load", (offset, address, count) => {
           const from = globalLocation(machine, address, count, ROW_DEMAND, lane, site);
           machine.views.u8.copyWithin(block.shared + offset, from, from + count);
           convert?.(machine, block.shared + offset, count);
@@ -153,7 +180,7 @@ const load: Handler = (match, context) => {
       };
       const to = targets(w, lane, extent);
       for (const { range } of to) {
-        eachPiece(map, origin, range.offset, "load", (_offset, address, count) => {
+        eachPiece(map, place, range.offset, "load", (_offset, address, count) => {
           const from = globalLocation(machine, address, count, ROW_DEMAND, lane, site);
           watch.global(from, count, "reads", lane);
           traffic.piece(from, count);
@@ -178,19 +205,19 @@ function storing(
     const traffic = bulkTraffic(context);
     return (w, mask) =>
       eachLane(mask, (lane) => {
-        const { map, origin } = boxOf(w, lane);
+        const { map, place } = boxOf(w, lane);
         const { extent } = boxShape(map);
         const from = source.find(w, lane, extent);
         const { shared } = from.block;
         const move = moveFor(map, lane);
-        eachPiece(map, origin, from.offset, "store", (_offset, address, count) => {
+        eachPiece(map, place, from.offset, "store", (_offset, address, count) => {
           const to = globalLocation(machine, address, count, ROW_DEMAND, lane, site);
           watch.global(to, count, effect, lane);
           traffic.piece(to, count);
         });
         traffic.end();
         source.send(from, extent, lane, () => {
-          eachPiece(map, origin, from.offset, "store", (offset, address, count) => {
+          eachPiece(map, place, from.offset, "store", (offset, address, count) => {
             move(
               globalLocation(machine, address, count, ROW_DEMAND, lane, site),
               shared + offset,

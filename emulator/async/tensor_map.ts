@@ -4,9 +4,11 @@
  *
  *     0  mark (8 bytes)                     24  extents less one (5 × 4 bytes)
  *     8  type, rank, interleave, swizzle,   44  strides in bytes (4 × 8, from axis 1 on; of axis 0: an element)
- *        promotion, fill (6 × 1)            76  box extents less one (5 × 1)
- *    16  address (8 bytes)                  81  element strides (5 × 1)
+ *        promotion, fill (6 × 1),           76  box extents less one (5 × 1)
+ *        axes with windows (1)              81  element strides (5 × 1)
+ *    16  address (8 bytes)                  86  pixels less one (2), where windows begin: first, last (3 × 2 × 2)
  */
+import { times } from "../../compiler/support/times.ts";
 import {
   FILLS,
   INTERLEAVES,
@@ -29,11 +31,14 @@ export const TENSOR_MAP_FIELDS = {
   swizzle: 11,
   promotion: 12,
   fill: 13,
+  windows: 14,
   address: 16,
   extents: 24,
   strides: 44,
   box: 76,
   elementStrides: 81,
+  pixels: 86,
+  corners: 88,
 } as const;
 
 /** Encodes a description that {@linkcode tensorMapProblem} finds nothing wrong with. */
@@ -56,7 +61,15 @@ export function encodeTensorMap(map: TensorMap): Uint8Array<ArrayBuffer> {
   map.strides.forEach((stride, i) =>
     view.setBigUint64(TENSOR_MAP_FIELDS.strides + 8 * i, BigInt(stride), true)
   );
-  bytes.set(map.box.map((extent) => extent - 1), TENSOR_MAP_FIELDS.box);
+  const { windows = [], box: [channels = 0, pixels = 0] } = map;
+  const box = windows.length === 0 ? map.box : [channels];
+  bytes.set(box.map((extent) => extent - 1), TENSOR_MAP_FIELDS.box);
+  bytes[TENSOR_MAP_FIELDS.windows] = windows.length;
+  view.setUint16(TENSOR_MAP_FIELDS.pixels, pixels - 1, true);
+  windows.forEach(({ lower, upper }, i) => {
+    view.setInt16(TENSOR_MAP_FIELDS.corners + 4 * i, lower, true);
+    view.setInt16(TENSOR_MAP_FIELDS.corners + 4 * i + 2, upper, true);
+  });
   bytes.set(map.elementStrides, TENSOR_MAP_FIELDS.elementStrides);
   return bytes;
 }
@@ -81,6 +94,12 @@ export function decodeTensorMap(bytes: Uint8Array): TensorMap | undefined {
     promotion === undefined || fill === undefined
   ) return undefined;
   const axes = Array.from({ length: rank }, (_, axis) => axis);
+  const box = axes.map((axis) => (bytes[TENSOR_MAP_FIELDS.box + axis] ?? 0) + 1);
+  const windows = times(bytes[TENSOR_MAP_FIELDS.windows] ?? 0, (i) => ({
+    lower: view.getInt16(TENSOR_MAP_FIELDS.corners + 4 * i, true),
+    upper: view.getInt16(TENSOR_MAP_FIELDS.corners + 4 * i + 2, true),
+  }));
+  if (windows.length > 0) box[1] = view.getUint16(TENSOR_MAP_FIELDS.pixels, true) + 1;
   const map: TensorMap = {
     type,
     address: view.getBigUint64(TENSOR_MAP_FIELDS.address, true),
@@ -88,12 +107,13 @@ export function decodeTensorMap(bytes: Uint8Array): TensorMap | undefined {
     strides: axes.slice(1).map((axis) =>
       Number(view.getBigUint64(TENSOR_MAP_FIELDS.strides + 8 * (axis - 1), true))
     ),
-    box: axes.map((axis) => (bytes[TENSOR_MAP_FIELDS.box + axis] ?? 0) + 1),
+    box,
     elementStrides: axes.map((axis) => bytes[TENSOR_MAP_FIELDS.elementStrides + axis] ?? 0),
     interleave,
     swizzle,
     promotion,
     fill,
+    ...windows.length === 0 ? {} : { windows },
   };
   return tensorMapProblem(map) === undefined ? map : undefined;
 }

@@ -101,6 +101,29 @@ export const SYMBOLS = {
   /** Since CUDA 11.8: configuration, function, parameter pointers, extra. */
   cuLaunchKernelEx: { parameters: ["u64", "u64", "u64", "u64"], result: "i32", optional: true },
   /** Since CUDA 12.0. */
+  cuTensorMapEncodeIm2col: {
+    // map, element type, rank, address, extents, strides, lower corner, upper corner, channels, pixels, element strides,
+    // interleave, swizzle, promotion, fill
+    parameters: [
+      "buffer",
+      "u32",
+      "u32",
+      "u64",
+      "buffer",
+      "buffer",
+      "buffer",
+      "buffer",
+      "u32",
+      "u32",
+      "buffer",
+      "u32",
+      "u32",
+      "u32",
+      "u32",
+    ],
+    result: "i32",
+    optional: true,
+  },
   cuTensorMapEncodeTiled: {
     // map, element type, rank, address, extents, strides, box, element strides, interleave, swizzle, promotion, fill
     parameters: [

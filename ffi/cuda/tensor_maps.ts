@@ -23,13 +23,14 @@ export class TensorMapEncoder {
 
   /** The bytes of a map; undefined where the driver has no such maps. */
   encode(map: TensorMap): HostBytes | undefined {
-    const { cuTensorMapEncodeTiled } = this.#calls.cu;
-    if (cuTensorMapEncodeTiled === null) return undefined;
+    const { cuTensorMapEncodeTiled: tiled, cuTensorMapEncodeIm2col: im2col } = this.#calls.cu;
+    if (tiled === null || im2col === null) return undefined;
     const room = this.#room ??= this.#calls.alignedPart(
       new Uint8Array(TENSOR_MAP_BYTES + TENSOR_MAP_ALIGN),
       TENSOR_MAP_ALIGN,
     );
-    const status = cuTensorMapEncodeTiled(
+    const { windows, box: [channels = 0, pixels = 0] } = map;
+    const tensor = [
       room,
       TENSOR_TYPES.findIndex(({ name }) => name === map.type),
       map.extents.length,
@@ -37,15 +38,29 @@ export class TensorMapEncoder {
       BigUint64Array.from(map.extents, BigInt),
       // One longer than needed: runtimes pass an empty array as the null pointer.
       BigUint64Array.from([...map.strides, 0], BigInt),
-      Uint32Array.from(map.box),
-      Uint32Array.from(map.elementStrides),
+    ] as const;
+    const steps = Uint32Array.from(map.elementStrides);
+    const layout = [
       INTERLEAVES.indexOf(map.interleave),
       SWIZZLES.indexOf(map.swizzle),
       PROMOTIONS.indexOf(map.promotion),
       FILLS.indexOf(map.fill),
-    );
+    ] as const;
+    const status = windows === undefined
+      ? tiled(...tensor, Uint32Array.from(map.box), steps, ...layout)
+      : im2col(
+        ...tensor,
+        // In the order of the axes, innermost first.
+        Int32Array.from(windows, ({ lower }) => lower),
+        Int32Array.from(windows, ({ upper }) => upper),
+        channels,
+        pixels,
+        steps,
+        ...layout,
+      );
     if (status === STATUS.invalidValue || status === STATUS.notSupported) return undefined;
-    this.#calls.check(status, "cuTensorMapEncodeTiled");
+    const call = windows === undefined ? "cuTensorMapEncodeTiled" : "cuTensorMapEncodeIm2col";
+    this.#calls.check(status, call);
     return room.slice();
   }
 }

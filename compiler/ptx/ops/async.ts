@@ -68,16 +68,31 @@ const reductions: readonly PtxForm[] = [
 ]);
 
 /** Ways to find a tensor's elements that are not those of a box, and pairs of blocks. */
-const TENSOR_MODES: readonly string[] = [
+const OTHER_MODES: readonly string[] = [
   "tile::gather4",
   "tile::scatter4",
-  "im2col",
   "im2col::w",
   "im2col::w::128",
   "im2col_no_offs",
   "cta_group::1",
   "cta_group::2",
 ];
+
+const TENSOR_MODES: readonly string[] = [...OTHER_MODES, "im2col"];
+
+/** Copies of windows: which pixel of each, along each axis that has them. */
+const windowCopies: readonly PtxForm[] = [["3d", 1], ["4d", 2], ["5d", 3]].flatMap((
+  [dim, count],
+) => [
+  {
+    form:
+      `.${dim}.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.L2::cache_hint? [x], [a,c], [b], o*${count}:u16, ^p`,
+  },
+  {
+    form:
+      `.${dim}.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint? [x], [a,c], [b], o*${count}:u16, m:u16, ^p`,
+  },
+]);
 
 /** Integer and bit operations on what all devices hold at an address. */
 const multiIntegers = [
@@ -125,11 +140,12 @@ export const ASYNC_OPS = {
     { form: ".global.shared::cta.bulk_group.L2::cache_hint? [x], [a], n:u32, ^p" },
   ] },
   "cp.async.bulk.prefetch": { doc: "brings n bytes into a cache", isa: "9.7.9.25.4.3", effect: "sync", since: HOPPER, forms: [{ form: ".L2.global.L2::cache_hint? [a], n:u32, ^p" }] },
-  "cp.async.bulk.tensor": { doc: "copies a box of a tensor", isa: "9.7.9.25.5.2", effect: "write", since: HOPPER, unsupported: TENSOR_MODES, forms: [
+  "cp.async.bulk.tensor": { doc: "copies a box of a tensor", isa: "9.7.9.25.5.2", effect: "write", since: HOPPER, unsupported: OTHER_MODES, forms: [
     { form: ".DIM.shared::cta.global.tile?.mbarrier::complete_tx::bytes.L2::cache_hint? [x], [a,c], [b], ^p", since: { ptx: 86, sm: 90 } },
     { form: ".DIM.shared::cluster.global.tile?.mbarrier::complete_tx::bytes.L2::cache_hint? [x], [a,c], [b], ^p" },
     { form: ".DIM.shared::cluster.global.tile?.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint? [x], [a,c], [b], m:u16, ^p" },
     { form: ".DIM.global.shared::cta.tile?.bulk_group.L2::cache_hint? [a,c], [x], ^p" },
+    ...windowCopies,
   ] },
   "cp.async.bulk.prefetch.tensor": { doc: "brings a box of a tensor into a cache", isa: "9.7.9.25.5.4", effect: "sync", since: HOPPER, unsupported: TENSOR_MODES, forms: [{ form: ".DIM.L2.global.tile?.L2::cache_hint? [a,c], ^p" }] },
   "cp.reduce.async.bulk": { doc: "combines n bytes with what is there", isa: "9.7.9.25.4.2", effect: "write", since: HOPPER, forms: [
