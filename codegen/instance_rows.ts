@@ -182,12 +182,24 @@ function formsDoc(
             array(axes.map(({ stride }) => printer.dimension(stride))),
             array(box.map(String)),
             String(swizzle),
-            ...params.find(({ name }) => name === param)?.type === element ? [] : [quote(element)],
+            ...elementAndWindows(
+              quote(element),
+              params.find(({ name }) => name === param)?.type !== element,
+              axes.flatMap(({ windows }) => windows ?? []).map(({ lower, upper, step }) =>
+                array([lower, upper, step].map((one) => printer.dimension(one)))
+              ),
+            ),
           ])
         ),
       ])
     ),
   );
+}
+
+/** The end of a map's row: its element type is there if it is not the parameter's, or if there are windows. */
+function elementAndWindows(element: Doc, isOther: boolean, windows: readonly Doc[]): Doc[] {
+  if (windows.length > 0) return [element, array(windows)];
+  return isOther ? [element] : [];
 }
 
 /** Sets of conditions by a name: what the names of their first instances end in. */

@@ -126,6 +126,15 @@ export interface FormManifest {
     readonly box: readonly number[];
     /** Bytes. */
     readonly swizzle: number;
+    /**
+     * Of maps for copies of windows (cuTensorMapEncodeIm2col), for each axis but the innermost and the outermost. The box is
+     * then channels and pixels.
+     */
+    readonly windows?: readonly {
+      readonly lower: string;
+      readonly upper: string;
+      readonly step: string;
+    }[];
   }[];
   /** How a block does several programs in turn; absent: it does one. */
   readonly persistent?: Persistence;
@@ -177,6 +186,17 @@ function describeEntry({ symbol, threads, sharedBytes, forms = [] }: CompiledEnt
   return forms.length === 0 ? block : { ...block, forms: forms.map(describeForm) };
 }
 
+function windowsOf(
+  axes: EntryForm["maps"][number]["axes"],
+): Pick<FormManifest["maps"][number], "windows"> {
+  const windows = axes.flatMap((axis) => axis.windows ?? []).map(({ lower, upper, step }) => ({
+    lower: printExpr(lower),
+    upper: printExpr(upper),
+    step: printExpr(step),
+  }));
+  return windows.length === 0 ? {} : { windows };
+}
+
 function describeForm(
   { symbol, threads, sharedBytes, when, maps, persistent, startsLate }: EntryForm,
 ): FormManifest {
@@ -192,6 +212,7 @@ function describeForm(
       strides: printAll(axes.map(({ stride }) => stride)),
       box,
       swizzle,
+      ...windowsOf(axes),
     })),
     ...persistent === undefined ? {} : { persistent },
     ...startsLate === undefined ? {} : { startsLate },

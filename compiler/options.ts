@@ -204,11 +204,26 @@ export interface TensorMapPlan {
   readonly param: string;
   readonly element: MapElement;
   /** One to five, innermost first. Strides in elements; that of the innermost is 1. */
-  readonly axes: readonly { readonly extent: ContractExpr; readonly stride: ContractExpr }[];
-  /** Elements that a copy moves along each axis. */
+  readonly axes: readonly TensorAxisPlan[];
+  /** Elements that a copy moves along each axis; of windows channels, and pixels. */
   readonly box: readonly number[];
   /** Bytes in which rows of the box lie swizzled in shared memory; 0: they do not. */
   readonly swizzle: 0 | 32 | 64 | 128;
+}
+
+/** An axis of a tensor map. */
+export interface TensorAxisPlan {
+  readonly extent: ContractExpr;
+  readonly stride: ContractExpr;
+  /** For copies of windows (im2col): of each axis but the innermost and the outermost. */
+  readonly windows?: WindowsPlan;
+}
+
+/** Where windows begin along an axis: `lower` from its first element, up to `upper` from its last one, steps apart. */
+export interface WindowsPlan {
+  readonly lower: ContractExpr;
+  readonly upper: ContractExpr;
+  readonly step: ContractExpr;
 }
 
 /** Constant memory of a kernel, which the host fills before launches (language.md 7.2). */

@@ -18,6 +18,8 @@
  * - what a loop carries and changes by the same amount in each iteration: `k -= 32` is `K - 32*iteration`, and pointers likewise;
  * - with facts about axes, a tile in whose aligned runs elements grow by one: `*(Rows + i / 64) * 64 + i % 64` is
  *   `lane.0 + run`, where the atom is the same within each run of 64.
+ *
+ * Of programs with windows also tiles that are divided, and digits that loops count along (digits.ts, odometer.ts).
  */
 import { must } from "../support/bug.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
@@ -43,6 +45,8 @@ import {
   scalePoly,
   subPoly,
 } from "./poly.ts";
+import { Digits } from "./digits.ts";
+import { Odometers } from "./odometer.ts";
 import { type Carried, carriedValues, changeBy, isInvariant } from "./carried.ts";
 import { type LaneMove, laneMove } from "./lane_move.ts";
 import {
@@ -82,9 +86,10 @@ const LEAST_RUN = 8;
 
 /**
  * What polynomials are over: what is known before a launch, or all that a program computes. `boxes`: the same, and indices
- * that wrap around (`rm % M`) are what they are before that, as is observed of them.
+ * that wrap around (`rm % M`) are what they are before that, as is observed of them. `windows`: the same as of a program, and
+ * digits of indices.
  */
-export type AffineScope = "launch" | "program" | "boxes";
+export type AffineScope = "launch" | "program" | "boxes" | "windows";
 
 /** Answers questions about the values of one function; remembers what it worked out. */
 export class AffineAnalysis {
@@ -99,12 +104,19 @@ export class AffineAnalysis {
   readonly #open = new Set<Value>();
   readonly #axisInfo: AxisFacts | undefined;
   readonly #mayWrap: boolean;
+  readonly #digits: { readonly divided: Digits; readonly counted: Odometers } | undefined;
 
   constructor(func: Func, scope: AffineScope = "launch", axisInfo?: AxisFacts) {
     this.#axisInfo = axisInfo;
     this.#params = new Set(func.params);
     if (scope !== "launch") this.#carried = carriedValues(func);
     this.#mayWrap = scope === "boxes";
+    if (scope === "windows" && this.#carried !== undefined) {
+      const divided = new Digits();
+      const int = (value: Value): AffineInt | undefined => this.int(value);
+      const known = { int, carried: this.#carried, digits: divided };
+      this.#digits = { divided, counted: new Odometers(known) };
+    }
   }
 
   /** An integer value as a polynomial; undefined: not affine as far as we see. */
@@ -129,7 +141,19 @@ export class AffineAnalysis {
       SCALARS[element].class === "int" && element !== "bool";
     if (!isInt) return undefined;
     if (shape.length === 0) return exact(polyOfAtom(scalarAtom(value)));
+    if (this.#digits !== undefined) return this.#digit(value, this.#digits);
     return this.#inRuns(value) ?? this.#wrapped(value, element);
+  }
+
+  /** A tile of digits. */
+  #digit(
+    value: Value,
+    { divided, counted }: { readonly divided: Digits; readonly counted: Odometers },
+  ): AffineInt | undefined {
+    const { def } = value;
+    return isOp(def, "div") || isOp(def, "rem")
+      ? divided.ofDivision(def, (operand) => this.int(operand))
+      : counted.int(value);
   }
 
   /** A tile of numbers that wrap around. */

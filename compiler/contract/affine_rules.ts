@@ -89,14 +89,15 @@ const uniform =
     const { left, right } = operandsOf(op);
     const [a, b] = [of(left), of(right)];
     if (a === undefined || b === undefined || varies(a.poly) || varies(b.poly)) return undefined;
-    return bounded(opaque(operator, a, b, resultOf(op)), bothObserved(a, b, type));
+    return bounded(opaque(operator, a.poly, b.poly, resultOf(op)), bothObserved(a, b, type));
   };
 
-function opaque(operator: ContractOperator, a: AffineInt, b: AffineInt, value?: Value): Poly {
+/** A function of numbers of the launch that is no polynomial; `value` of the program, if it has it. */
+export function opaque(operator: ContractOperator, a: Poly, b: Poly, value?: Value): Poly {
   const atom: Atom = {
     kind: "opaque",
-    key: `<${polyKey(a.poly)} ${operator} ${polyKey(b.poly)}>`,
-    expr: apply(operator, polyExpr(a.poly), polyExpr(b.poly)),
+    key: `<${polyKey(a)} ${operator} ${polyKey(b)}>`,
+    expr: apply(operator, polyExpr(a), polyExpr(b)),
     ...(value === undefined ? {} : { value }),
   };
   return polyOfAtom(atom);
@@ -121,7 +122,7 @@ function hasRemainder(
   const [a, b] = [of(dividend.left), of(dividend.right)];
   if (a === undefined || b === undefined || varies(a.poly) || varies(b.poly)) return undefined;
   return bounded(
-    subPoly(opaque("cdiv", a, b), opaque("/", a, b)),
+    subPoly(opaque("cdiv", a.poly, b.poly), opaque("/", a.poly, b.poly)),
     bothObserved(a, b, type),
   );
 }

@@ -87,7 +87,9 @@ export function isInvariant(
 ): boolean {
   return [...poly.values()].every(({ atoms }) =>
     atoms.every((atom) =>
-      atom.kind === "scalar" || atom.kind === "run"
+      atom.kind === "digit"
+        ? isInvariant(atom.dividend, loop, inside)
+        : atom.kind === "scalar" || atom.kind === "run"
         ? !inside.has(atom.value)
         : atom.kind !== "iteration" || atom.loop !== loop
     )

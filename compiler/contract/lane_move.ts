@@ -1,7 +1,7 @@
 /** Which lane of its operand each lane of a shape operation is. */
 import type { Op, OpOf } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
-import { type Atom, laneAtom, runAtom } from "./poly.ts";
+import { type Atom, digitAtom, laneAtom, runAtom } from "./poly.ts";
 
 /** What becomes of an atom. */
 export type LaneMove = (atom: Atom) => Atom | undefined;
@@ -9,9 +9,10 @@ export type LaneMove = (atom: Atom) => Atom | undefined;
 /** How a shape operation renames lanes: the operand's lane to the result's; undefined atom: that lane is 0. */
 export function laneMove(op: Op): LaneMove | undefined {
   const lanes = (to: (axis: number) => number | undefined): LaneMove => (atom) => {
-    if (atom.kind !== "lane" && atom.kind !== "run") return atom;
+    if (atom.kind !== "lane" && atom.kind !== "run" && atom.kind !== "digit") return atom;
     const axis = to(atom.axis);
     if (axis === undefined) return undefined;
+    if (atom.kind === "digit") return digitAtom(atom, axis);
     return atom.kind === "lane" ? laneAtom(axis) : runAtom(atom.value, atom.length, axis);
   };
   switch (op.name) {

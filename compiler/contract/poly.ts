@@ -2,7 +2,7 @@
  * Polynomials with exact integer coefficients over named atoms. The common ground of two questions: are
  * two contract expressions equal (`normal.ts`), and which elements does a pointer tile address
  * (`affine.ts`), where `pid` and `lane` atoms are the program's index and the element's. Within one program there are
- * two more: a scalar that all its elements share, and the number of completed iterations of a loop.
+ * more: a scalar that all its elements share, the number of completed iterations of a loop, and quotients of tiles.
  */
 import { apply, constant, grid, param } from "./expr.ts";
 import { bug } from "../support/bug.ts";
@@ -40,6 +40,18 @@ export type Atom =
     /** The axis of the tile that the polynomial describes. */
     readonly axis: number;
     readonly length: number;
+  }
+  /** What a tile of numbers that are not negative holds many times a number of the launch: the quotient, rounded down. */
+  | {
+    readonly kind: "digit";
+    readonly key: string;
+    /** The axis of the tile that the polynomial describes. */
+    readonly axis: number;
+    /** Of a tile of one axis: its lanes, and those of digits in it, are of axis 0. */
+    readonly dividend: Poly;
+    readonly divisor: Poly;
+    /** The same for equal dividends and divisors. */
+    readonly name: string;
   }
   /** Completed iterations of a loop: 0 in the first one. */
   | { readonly kind: "iteration"; readonly key: string; readonly loop: OpOf<"while"> };
@@ -94,6 +106,12 @@ export const runAtom = (value: Value, length: number, axis: number): Atom => ({
   axis,
   length,
 });
+export type Digit = Extract<Atom, { kind: "digit" }>;
+
+export const digitAtom = (
+  { dividend, divisor, name }: Pick<Digit, "dividend" | "divisor" | "name">,
+  axis: number,
+): Digit => ({ kind: "digit", key: `digit.${axis}.${name}`, axis, dividend, divisor, name });
 export const iterationAtom = (loop: OpOf<"while">, number: number): Atom => ({
   kind: "iteration",
   key: `iteration.${number}`,
@@ -185,7 +203,7 @@ export function isNonNegative(poly: Poly): boolean {
   );
 }
 
-const ANY_SIGN: ReadonlySet<Atom["kind"]> = new Set(["opaque", "scalar", "run"]);
+const ANY_SIGN: ReadonlySet<Atom["kind"]> = new Set(["opaque", "scalar", "run", "digit"]);
 
 /** As a contract expression: positive terms first, so that `M - 1` and not `-1 + M` comes out. */
 export function polyExpr(poly: Poly): ContractExpr {
@@ -218,6 +236,7 @@ function atomExpr(atom: Atom): ContractExpr {
     case "lane":
     case "scalar":
     case "run":
+    case "digit":
     case "iteration":
       return bug(`${atom.key} in a contract expression`);
   }

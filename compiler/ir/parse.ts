@@ -74,7 +74,7 @@ class Parser {
     return func;
   }
 
-  /** 'map' '(' param element axis {',' axis [ 'runs' length ]} [ 'box' shape 'swizzle' bytes ] ')' */
+  /** 'map' '(' param element axis {',' axis} [ 'box' shape 'swizzle' bytes ] ')' */
   #map(): TensorMap {
     this.#word("map");
     this.#mark("(");
@@ -85,7 +85,8 @@ class Parser {
     do {
       const [extent, stride] = [this.#expr(), this.#expr()];
       const tile = this.#skip("-") ? undefined : Number(this.#take("number").text);
-      axes.push({ extent, stride, tile, run: this.#run() });
+      const run = this.#run();
+      axes.push({ extent, stride, tile, run, windows: this.#windows() });
     } while (this.#skip(","));
     if (this.#skip(")")) return { param, element, axes };
     this.#word("box");
@@ -101,6 +102,13 @@ class Parser {
     if (this.#peek().text !== "runs") return undefined;
     this.#word("runs");
     return Number(this.#take("number").text);
+  }
+
+  #windows(): TensorMapAxis["windows"] {
+    if (this.#peek().text !== "windows") return undefined;
+    this.#word("windows");
+    const [lower, upper] = [this.#expr(), this.#expr()];
+    return { lower, upper, step: this.#expr() };
   }
 
   #expr(): MapExpr {

@@ -6,8 +6,14 @@
  * tile along it, or of runs of it; expressions are in prefix notation. Scheduling adds the box of a copy:
  *
  *     map(A float16 "K" "1" 1, "(* M 2)" "lda" 0 runs 64, "Z" "sz" - box [64, 64, 1] swizzle 128)
+ *
+ * Axes of pictures may have windows, with where they begin and the step between them (views/windows). A tile then has a
+ * pixel of each along one of its axes, and coordinates are followed by how far the pixels are from where their windows
+ * begin, for each run along the innermost axis and each axis with windows:
+ *
+ *     map(X float16 "C" "1" 1 runs 64, "W" "sw" 0 windows "(- 0 pad)" "upper" "step", …)
  */
-import type { MapElement, TensorMapPlan } from "../options.ts";
+import type { MapElement, TensorMapPlan, WindowsPlan } from "../options.ts";
 import { bug, must } from "../support/bug.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 
@@ -23,6 +29,7 @@ export interface TensorMapAxis {
   readonly tile: number | undefined;
   /** Elements of the tile that follow each other in the tensor, where it has several such runs, each with a coordinate. */
   readonly run?: number | undefined;
+  readonly windows?: WindowsPlan | undefined;
 }
 
 /** What a copy moves, and how its lines lie in shared memory. */
@@ -57,22 +64,37 @@ export function coordinatesAlong({ tile, run }: TensorMapAxis, shape: readonly n
   return tile === undefined || run === undefined ? 1 : must(shape[tile], "extent") / run;
 }
 
+/** Axes that have windows. */
+export const windowAxes = ({ axes }: Pick<TensorMap, "axes">): readonly TensorMapAxis[] =>
+  axes.filter(({ windows }) => windows !== undefined);
+
+/** Coordinates of a load or a copy, with offsets in windows. */
+export function coordinatesOf({ axes }: Pick<TensorMap, "axes">, shape: readonly number[]): number {
+  const [inner] = axes;
+  const runs = inner === undefined ? 1 : coordinatesAlong(inner, shape);
+  return axes.reduce((sum, axis) => sum + coordinatesAlong(axis, shape), 0) +
+    windowAxes({ axes }).length * runs;
+}
+
 /** The lengths of the runs along the axes of a tile. */
 export function runsOfTile({ axes }: TensorMap, shape: readonly number[]): readonly number[] {
   return shape.map((extent, axis) => axes.find(({ tile }) => tile === axis)?.run ?? extent);
 }
 
 export function spellTensorMap({ param, element, axes, copied }: TensorMap): string {
-  const list = axes.map(({ extent, stride, tile, run }) =>
+  const list = axes.map(({ extent, stride, tile, run, windows }) =>
     `"${spellExpr(extent)}" "${spellExpr(stride)}" ${tile ?? "-"}${
       run === undefined ? "" : ` runs ${run}`
-    }`
+    }${windows === undefined ? "" : ` windows ${spellWindows(windows)}`}`
   );
   const box = copied === undefined
     ? ""
     : ` box [${copied.box.join(", ")}] swizzle ${copied.swizzle}`;
   return `map(${param} ${element} ${list.join(", ")}${box})`;
 }
+
+const spellWindows = ({ lower, upper, step }: WindowsPlan): string =>
+  [lower, upper, step].map((expr) => `"${spellExpr(expr)}"`).join(" ");
 
 function spellExpr(expr: MapExpr): string {
   switch (expr.op) {

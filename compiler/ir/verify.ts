@@ -17,7 +17,7 @@ import { SHARED_ACCESSES } from "./shared_access.ts";
 import { type Element, isPointer, sameElement, sameShape } from "./types.ts";
 import { type ArgRow, argsOf, requiredKind, rowOf, TILE_OP_NAMES } from "./table.ts";
 import { operandsOf } from "./op.ts";
-import { coordinatesAlong, MOST_AXES, type TensorMap, tileElement } from "./tensor_map.ts";
+import { coordinatesOf, MOST_AXES, type TensorMap, tileElement, windowAxes } from "./tensor_map.ts";
 
 /** Throws one {@linkcode CompilerBug} that lists every violation. */
 export function verifyFunc(func: Func): void {
@@ -262,7 +262,14 @@ function brokenMap({ params }: Func, { param, element, axes }: TensorMap): strin
   if (axes.length < 1 || axes.length > MOST_AXES) return `has ${axes.length} axes`;
   const tileAxes = axes.flatMap(({ tile }) => tile ?? []);
   if (new Set(tileAxes).size < tileAxes.length) return "has two axes for one of the tile";
-  return undefined;
+  const withWindows = windowAxes({ axes });
+  const between = axes.slice(1, -1);
+  if (withWindows.length > 0 && between.some(({ windows }) => windows === undefined)) {
+    return "has windows along some of the axes of pictures";
+  }
+  return withWindows.length > 0 && withWindows.length !== between.length
+    ? "has windows along the innermost or the outermost axis"
+    : undefined;
 }
 
 function brokenLoad({ maps }: Func, op: OpOf<"tensor_load">): string | undefined {
@@ -289,9 +296,6 @@ function brokenCopy({ maps }: Func, op: OpOf<"tensor_copy">): string | undefined
     map.copied.box.length === map.axes.length;
   return fits ? undefined : "its map has other elements or axes";
 }
-
-const coordinatesOf = ({ axes }: TensorMap, shape: readonly number[]): number =>
-  axes.reduce((sum, axis) => sum + coordinatesAlong(axis, shape), 0);
 
 /** What is wrong by the operation's own rule. */
 function broken<N extends TileOp>(op: OpOf<N>): string | undefined {

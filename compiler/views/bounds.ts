@@ -202,6 +202,11 @@ export class Bounds {
         return this.#scalar(atom.value);
       case "iteration":
         return this.#roundsOf(atom.loop);
+      case "digit": {
+        const { min, max } = this.poly(atom.dividend, [shape[atom.axis] ?? 1]);
+        const by = this.poly(atom.divisor);
+        return min < 0n || by.min < 1n ? INT64 : { min: min / by.max, max: max / by.min };
+      }
     }
   }
 

@@ -4,6 +4,7 @@
  */
 import {
   type Atom,
+  type Digit,
   mapAtoms,
   type Poly,
   polyKey,
@@ -29,10 +30,13 @@ import { definedIn } from "../ir/walk.ts";
 import { bug, must } from "../support/bug.ts";
 import { Elements } from "./run_starts.ts";
 import { product, quotientOf } from "./terms.ts";
-import type { ViewAxis } from "./view.ts";
+import type { TensorView, ViewAxis } from "./view.ts";
+import { atIndex } from "./windows/along.ts";
 import { times } from "../support/times.ts";
 
 const INT32: IrType = scalarType("int32");
+const UINT32: IrType = scalarType("uint32");
+const BOOL: IrType = scalarType("bool");
 
 /** An operation, and where it is. */
 export interface Site {
@@ -59,22 +63,65 @@ export class Coordinates {
     return this.#at(site, poly, site.loops.length);
   }
 
-  /** The coordinates of an axis of a tile: of its first element, or of the first one of each of its runs. */
-  ofAxis(site: Site, { origin, tile, run }: ViewAxis, shape: readonly number[]): readonly Value[] {
-    if (run === undefined || tile === undefined) return [this.at(site, origin)];
-    const starts = times(must(shape[tile], "extent") / run, (i) => i * run)
-      .map((start) => this.#startingAt(origin, start));
-    // Elements may be in loops.
-    this.#inside.clear();
-    return starts.map((start) => this.at(site, start));
+  /**
+   * The coordinates of a box of a tile: along each axis of its first element, or of the first one of each of its runs; then
+   * the elements of their windows that runs along axis 0 have.
+   */
+  ofView(site: Site, { axes, gates = [] }: TensorView, shape: readonly number[]): readonly Value[] {
+    const [inner, ...others] = axes;
+    if (inner === undefined) return [];
+    const starts = startsOf(inner, shape);
+    const opened = starts.map((start) => gates.map((gate) => along(gate, inner, start)));
+    // Before the first element there are zeros.
+    const before = inner.tile === undefined ? 0 : -must(shape[inner.tile], "extent");
+    const channels = this.#startsAt(inner, shape)
+      .map((at, i) => this.#where(site, opened[i] ?? [], at, before));
+    const offsets = axes.flatMap(({ offset }) =>
+      offset === undefined
+        ? []
+        : starts.map((start, i) =>
+          this.#where(site, opened[i] ?? [], along(offset, inner, start), 0)
+        )
+    );
+    return [...channels, ...others.flatMap((axis) => this.#ofAxis(site, axis, shape)), ...offsets];
   }
 
-  /** The origin of a run: what its tile holds there takes the place of what that is more than the index. */
-  #startingAt(origin: Poly, index: number): Poly {
-    return mapAtoms(
-      origin,
-      (atom) => atom.kind === "run" ? scalarAtom(this.#elements.at(atom.value, index)) : atom,
+  #ofAxis(site: Site, axis: ViewAxis, shape: readonly number[]): readonly Value[] {
+    return this.#startsAt(axis, shape).map((start) => this.at(site, start));
+  }
+
+  /** The origins of the runs of an axis: what a tile holds there takes the place of what that is more than the index. */
+  #startsAt(axis: ViewAxis, shape: readonly number[]): readonly Poly[] {
+    const starts = startsOf(axis, shape).map((index) =>
+      mapAtoms(
+        along(axis.origin, axis, index),
+        (atom) => atom.kind === "run" ? scalarAtom(this.#elements.at(atom.value, index)) : atom,
+      )
     );
+    // Elements may be in loops.
+    this.#inside.clear();
+    return starts;
+  }
+
+  /** A value where all gates are at most 0, and another one elsewhere. */
+  #where(site: Site, gates: readonly Poly[], poly: Poly, otherwise: number): Value {
+    if (gates.length === 0) return this.at(site, poly);
+    const depth = this.#depthOf(site, [poly, ...gates]);
+    const place = (
+      name: "le" | "and" | "select",
+      operands: readonly Value[],
+      type: IrType,
+    ): Value => this.#placed(site, depth, newOp(this.#func, name, operands, [type], site.op.span));
+    const zero = this.#constant(site, depth, 0n);
+    const isOpen = gates.map((gate) => place("le", [this.#at(site, gate, depth), zero], BOOL))
+      .reduce((all, one) => place("and", [all, one], BOOL));
+    const value = this.#at(site, poly, depth);
+    return place("select", [isOpen, value, this.#constant(site, depth, BigInt(otherwise))], INT32);
+  }
+
+  /** How many of the loops around an operation some polynomials depend on. */
+  #depthOf({ loops }: Site, polys: readonly Poly[]): number {
+    return 1 + loops.findLastIndex(({ loop }) => polys.some((poly) => this.#dependsOn(poly, loop)));
   }
 
   #at(site: Site, poly: Poly, depth: number): Value {
@@ -168,12 +215,24 @@ export class Coordinates {
             axis: atom.axis,
           }),
         );
+      case "digit":
+        return this.#quotient(site, atom, depth);
       case "iteration": // of an outer loop
         return this.#at(site, product(polyOf(1), [atom]), depth);
       case "lane":
       case "run":
         return bug("a lane in a coordinate");
     }
+  }
+
+  /** A quotient: divisions of unsigned numbers are the shorter ones. */
+  #quotient(site: Site, { dividend, divisor }: Digit, depth: number): Value {
+    const place = (name: "convert" | "div", operands: readonly Value[], type: IrType): Value =>
+      this.#placed(site, depth, newOp(this.#func, name, operands, [type], site.op.span));
+    const operands = [dividend, divisor].map((poly) =>
+      place("convert", [this.#at(site, poly, depth)], UINT32)
+    );
+    return place("convert", [place("div", operands, UINT32)], INT32);
   }
 
   #int32(site: Site, depth: number, value: Value): Value {
@@ -210,12 +269,23 @@ export class Coordinates {
     return [...poly.values()].some(({ atoms }) =>
       atoms.some((atom) =>
         isIterationOf(atom, loop) ||
+        (atom.kind === "digit" && this.#dependsOn(atom.dividend, loop)) ||
         ((atom.kind === "scalar" || atom.kind === "opaque") && atom.value !== undefined &&
           inside.has(atom.value))
       )
     );
   }
 }
+
+/** Where the runs of an axis begin along the axis of the tile. */
+const startsOf = ({ tile, run }: ViewAxis, shape: readonly number[]): readonly number[] =>
+  run === undefined || tile === undefined
+    ? [0]
+    : times(must(shape[tile], "extent") / run, (i) => i * run);
+
+/** A polynomial where a run of an axis begins. */
+const along = (poly: Poly, { tile, run }: ViewAxis, start: number): Poly =>
+  tile === undefined || run === undefined ? poly : atIndex(poly, tile, start);
 
 const isIterationOf = (atom: Atom, loop: OpOf<"while">): boolean =>
   atom.kind === "iteration" && atom.loop === loop;

@@ -1,14 +1,12 @@
 /** The view of one load, or why it has none. */
 import type { AffineAnalysis, Constraint } from "../contract/affine.ts";
 import type { Observation } from "../contract/affine_rules.ts";
-import { wholeElements } from "../contract/accesses.ts";
 import { constant } from "../contract/expr.ts";
 import { constantOf as constantOfPoly, type Poly, polyExpr } from "../contract/poly.ts";
 import type { ContractExpr } from "../contract/types.ts";
-import type { Func, OpOf, Value } from "../ir/func.ts";
-import { constantOf, madeBy, operandsOf, resultOf } from "../ir/op.ts";
-import { bytesOf, isPointer } from "../ir/types.ts";
-import { SCALARS } from "../support/scalar.ts";
+import type { Func, OpOf } from "../ir/func.ts";
+import { resultOf } from "../ir/op.ts";
+import { bytesOf } from "../ir/types.ts";
 import { type AxisFacts, powerOfTwoIn } from "../tile/axis.ts";
 import { coordinateOf, MOST_AXES, readingsOf, type Run, spell } from "./axes.ts";
 import { Bounds, limitExpr } from "./bounds.ts";
@@ -17,6 +15,7 @@ import { isComputable } from "./coordinates.ts";
 import { Demands } from "./demands.ts";
 import { type BoundedRun, demandFit } from "./exactness.ts";
 import { extentOfLoop, extentsOf, smallest } from "./extents.ts";
+import { loadedTile } from "./loaded_tile.ts";
 import { demandAlways, partsOfMask } from "./masks.ts";
 import { NoView, noView } from "./no_view.ts";
 import { extentOfEnd, isWithinRagged, onlyEnd, raggedAxes } from "./ragged.ts";
@@ -32,7 +31,7 @@ export interface Known {
 }
 
 /** Bytes that the address of a box must be a multiple of (PTX ISA 9.0, 5.5.3.1). */
-const ALIGN = 16;
+export const ALIGN = 16;
 /** The shortest line of a swizzled box (PTX ISA 9.0, 5.5.3). */
 const LEAST_LINE = 32;
 /** The largest coordinate and extent: int32. */
@@ -41,29 +40,8 @@ const MOST = (1n << 31n) - 1n;
 /** The view of a load of a tile. Throws {@linkcode NoView}. */
 export function viewOf(load: OpOf<"load">, known: Known): TensorView {
   const { func, analysis } = known;
-  const { pointer, mask, other } = operandsOf(load);
-  const { element } = resultOf(load).type;
-  const { shape } = pointer.type;
-  if (load.attrs.modifiers.length > 0) noView(`it is ${load.attrs.modifiers.join(", ")}`);
-  if (!isZero(other)) noView("masked-off elements are not zero");
-  const address = analysis.pointer(pointer);
-  if (address === undefined) return noView("its address is not a sum of indices times strides");
-  if (isPointer(element) || SCALARS[element].bits < 8) {
-    return noView("its elements are not numbers");
-  }
-  const pointee = address.param.type.element;
-  if (!isPointer(pointee) || pointee.pointee !== element) {
-    return noView("its elements are not those of the parameter");
-  }
-  const elements = wholeElements(address.bytes, bytesOf(element));
-  if (elements === undefined) return noView("its address is not a whole number of elements");
-  const request: Request = {
-    load,
-    shape,
-    ...partsOfMask(mask, analysis),
-    observed: address.observed,
-    known,
-  };
+  const { param, element, shape, elements, observed, mask } = loadedTile(load, analysis);
+  const request: Request = { load, shape, ...partsOfMask(mask, analysis), observed, known };
   let why: NoView | undefined;
   for (const runs of readingsOf(elements, shape)) {
     try {
@@ -71,7 +49,7 @@ export function viewOf(load: OpOf<"load">, known: Known): TensorView {
       const bounds = new Bounds(func, analysis, demands);
       const axes = boundedAxes(runs, request, bounds, demands).flatMap(axesOf);
       if (axes.length > MOST_AXES) noView(`it has more than ${MOST_AXES} axes`);
-      return { param: address.param, element, axes, when: demands.list() };
+      return { param, element, axes, when: demands.list() };
     } catch (error) {
       if (!(error instanceof NoView)) throw error;
       why ??= error;
@@ -170,15 +148,8 @@ function extentWithoutMask(
   return rows && polyExpr(rows.extent);
 }
 
-function isZero(other: Value | undefined): boolean {
-  if (other === undefined) return true;
-  const splat = madeBy(other, "splat");
-  const value = constantOf(splat === undefined ? other : operandsOf(splat).value);
-  return value === 0n || Object.is(value, 0);
-}
-
 /** A power of two that all values of a polynomial are multiples of. */
-function multipleOf(poly: Poly, { func, axisInfo }: Known): number {
+export function multipleOf(poly: Poly, { func, axisInfo }: Known): number {
   let common = MOST_MULTIPLE;
   for (const { coefficient, atoms } of poly.values()) {
     let multiple = powerOfTwoIn(Number(coefficient < 0n ? -coefficient : coefficient));

@@ -24,6 +24,7 @@ import { usesOf } from "./dead_rows.ts";
 import { type Known, viewOf } from "./find_view.ts";
 import { NoView, noView } from "./no_view.ts";
 import type { TensorView } from "./view.ts";
+import { windowViewOf } from "./windows/window_view.ts";
 
 /** A load that a dot takes a tile of, maybe permuted, and its view, or why it has none. */
 export type FoundLoad =
@@ -50,6 +51,10 @@ export function findViews(func: Func, options: ViewOptions): readonly FoundLoad[
     axisInfo: options.axisInfo,
     uses: usesOf(func, users),
   };
+  const withWindows: Known = {
+    ...known,
+    analysis: new AffineAnalysis(func, "windows", options.axisInfo),
+  };
   const positions = positionsOf(func);
   const chained = chainedDots(func, phiWebsOf(func));
   const writes = new Writes(func, positions);
@@ -61,7 +66,7 @@ export function findViews(func: Func, options: ViewOptions): readonly FoundLoad[
         noView("it is in no loop");
       }
       if (position?.isTest) noView("it is in the test of a loop, as all of a `do` loop is");
-      const view = viewOf(load, known);
+      const view = viewOfLoad(load, known, withWindows);
       writes.demandNone(load, view.param);
       return { load, view };
     } catch (error) {
@@ -69,6 +74,17 @@ export function findViews(func: Func, options: ViewOptions): readonly FoundLoad[
       return { load, why: error.message };
     }
   });
+}
+
+/** The view of a load: a box, or windows. Where it has neither, what says more: why windows that it gathers have none. */
+function viewOfLoad(load: OpOf<"load">, known: Known, withWindows: Known): TensorView {
+  try {
+    return viewOf(load, known);
+  } catch (error) {
+    const view = error instanceof NoView ? windowViewOf(load, withWindows) : undefined;
+    if (view === undefined) throw error;
+    return view;
+  }
 }
 
 /** Loads of tiles that reach a dot through permutations. */

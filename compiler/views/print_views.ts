@@ -19,15 +19,21 @@ export function printViews(loads: readonly FoundLoad[]): string {
   }).join("");
 }
 
-function spellView({ param, element, axes, when }: TensorView): string {
-  const lines = axes.map(({ stride, extent, tile, origin, run }) => {
+function spellView({ param, element, axes, when, gates = [] }: TensorView): string {
+  const lines = axes.map(({ stride, extent, tile, origin, run, windows, offset }) => {
     const along = tile === undefined
       ? "one element"
       : `axis ${tile} of the tile${run === undefined ? "" : `, ${run} elements at a time,`}`;
+    const moved = windows === undefined || offset === undefined
+      ? ""
+      : `    windows every ${printExpr(windows.step)} from ${printExpr(windows.lower)} to ${
+        printExpr(windows.upper)
+      } after the last one; element ${spell(offset)} of each\n`;
     return `  extent ${printExpr(extent)}, stride ${printExpr(stride)}: ${along} from ${
       spell(origin)
-    } on\n`;
+    } on\n${moved}`;
   });
+  for (const gate of gates) lines.push(`  zero where not ${spell(gate)} <= 0\n`);
   const conditions = when.map(({ text }) => `  when ${text}\n`);
   return `${element} tensor at ${param.name}, innermost axis first\n${lines.join("")}${
     conditions.join("")

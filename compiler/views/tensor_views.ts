@@ -160,14 +160,19 @@ function rewrite(func: Func, boxes: readonly Boxed[]): void {
       param: must(view.param.name, "name of a parameter"),
       // What only dots in mode tf32 use: others have no boxes.
       element: view.element === "float32" ? "tfloat32" : view.element,
-      axes: view.axes.map(({ extent, stride, tile, run }) => ({ extent, stride, tile, run })),
+      axes: view.axes.map(({ extent, stride, tile, run, windows }) => ({
+        extent,
+        stride,
+        tile,
+        run,
+        windows,
+      })),
     };
     const key = `${spellTensorMap(map)} ${type.shape.join()}`;
     const index = maps.get(key) ?? list.push(map) - 1;
     maps.set(key, index);
     const site = must(sites.get(load), "site of a load");
-    const origins = view.axes.flatMap((axis) => coordinates.ofAxis(site, axis, type.shape));
-    const operands = [view.param, ...origins];
+    const operands = [view.param, ...coordinates.ofView(site, view, type.shape)];
     const made = newOp(func, "tensor_load", operands, [type], load.span, { map: index });
     if (name !== undefined) resultOf(made).name = name;
     site.region.ops.splice(site.region.ops.indexOf(load), 1, made);

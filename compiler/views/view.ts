@@ -1,5 +1,6 @@
 /** A load as a box of a tensor: the elements of a tile are those of the tensor from its origin on. */
 import type { Poly } from "../contract/poly.ts";
+import type { WindowsPlan } from "../options.ts";
 import type { ContractExpr, Requirement } from "../contract/types.ts";
 import type { Value } from "../ir/func.ts";
 import type { ScalarName } from "../support/scalar.ts";
@@ -12,6 +13,8 @@ export interface TensorView {
   readonly axes: readonly ViewAxis[];
   /** Under which the tile is that box, and zero where the box is outside of the tensor. */
   readonly when: readonly Requirement[];
+  /** Of windows: runs along axis 0 are zero where one of these is more than 0. */
+  readonly gates?: readonly Poly[];
 }
 
 export interface ViewAxis {
@@ -24,4 +27,8 @@ export interface ViewAxis {
   readonly origin: Poly;
   /** Elements of the tile that follow each other in the tensor (run_starts.ts); undefined: all do. */
   readonly run?: number;
+  /** Where windows begin along the axis; the origin is that of the tile's first one. */
+  readonly windows?: WindowsPlan;
+  /** Which element of its window each run along axis 0 has. */
+  readonly offset?: Poly;
 }

@@ -3,7 +3,7 @@
  */
 import type { Func, OpOf, Region, Value } from "../../ir/func.ts";
 import { operandsOf, regionsOf } from "../../ir/op.ts";
-import { coordinatesAlong, runsOfTile } from "../../ir/tensor_map.ts";
+import { coordinatesAlong, runsOfTile, windowAxes } from "../../ir/tensor_map.ts";
 import { bytesOf } from "../../ir/types.ts";
 import { walkOps } from "../../ir/walk.ts";
 import { GROUP_WARPS, groupBox } from "../../layout/warp_group.ts";
@@ -209,9 +209,24 @@ export function lowerTensorCopy(cx: LowerContext, op: OpOf<"tensor_copy">): void
   const { extents, origins } = groupBox(buffer.type, runsOfTile(tensor, shape));
   let next = 0;
   const starts = axes.map((axis) => coordinates.slice(next, next += coordinatesAlong(axis, shape)));
+  const [inner] = axes;
+  const ofWindows = windowAxes(tensor);
+  // For each run along the innermost axis.
+  const offsets = ofWindows.map(() =>
+    coordinates.slice(next, next += inner === undefined ? 0 : coordinatesAlong(inner, shape))
+  );
   const bytes = extents.reduce((product, extent) => product * extent, 1) *
     bytesOf(buffer.type.element);
+  const mode = ofWindows.length === 0 ? "" : ".im2col";
   origins.forEach((origin, i) => {
+    const inPanel = inner?.tile === undefined ? 0 : ofAxis(origin, inner.tile);
+    const pixels = offsets.map((some) => {
+      const offset = must(
+        some[Math.floor(inPanel / (inner?.run ?? Infinity))],
+        "offset of a pixel",
+      );
+      return e.inRegister(e.pure("cvt.u16.u32", "b16", [scalar(cx, offset)]), "b16");
+    });
     const at = zip(axes, starts).map(([{ tile, run = Infinity }, some]) => {
       const first = tile === undefined ? 0 : ofAxis(origin, tile);
       const coordinate = must(some[Math.floor(first / run)], "coordinate");
@@ -219,7 +234,7 @@ export function lowerTensorCopy(cx: LowerContext, op: OpOf<"tensor_copy">): void
       return e.inRegister(e.add("b32", scalar(cx, coordinate), int(step)), "b32");
     });
     e.emit(
-      `cp.async.bulk.tensor.${axes.length}d.shared::cluster.global.mbarrier::complete_tx::bytes`,
+      `cp.async.bulk.tensor.${axes.length}d.shared::cluster.global${mode}.mbarrier::complete_tx::bytes`,
       [
         e.address(start, BigInt(i * bytes)),
         {
@@ -229,6 +244,7 @@ export function lowerTensorCopy(cx: LowerContext, op: OpOf<"tensor_copy">): void
           coordinates: { kind: "vector", elements: at },
         },
         barrier,
+        ...pixels.length === 0 ? [] : [{ kind: "vector", elements: pixels } as const],
       ],
     );
   });

@@ -20,7 +20,7 @@
 import { loopOf } from "../../ir/flow.ts";
 import type { Func, Op, OpOf, Value } from "../../ir/func.ts";
 import { madeBy, resultOf, tensorMapOf } from "../../ir/op.ts";
-import { type Box, runsOfTile } from "../../ir/tensor_map.ts";
+import { type Box, runsOfTile, windowAxes } from "../../ir/tensor_map.ts";
 import { groupBox, groupLayout, isApart } from "../../layout/warp_group.ts";
 import { ofAxis } from "../../linear/linear.ts";
 import type { SharedLayout } from "../../linear/shared_layout.ts";
@@ -92,6 +92,11 @@ export function boxedSlot(func: Func, load: OpOf<"tensor_load">): BoxedSlot | un
   const shared = groupLayout({ element, shape }, inner, runs[inner]);
   if (shared === undefined) return undefined;
   const { extents, swizzle } = groupBox({ element, shape, shared }, runs);
+  // The pixels of one copy follow each other; where the next ones begin, no sum of its coordinates says.
+  const isSplit = windowAxes(map).some(({ tile }) =>
+    tile !== undefined && ofAxis(extents, tile) < ofAxis(shape, tile)
+  );
+  if (isSplit) return undefined;
   const box = axes.map(({ tile }) => tile === undefined ? 1 : ofAxis(extents, tile));
   return { shared, copied: { box, swizzle } };
 }

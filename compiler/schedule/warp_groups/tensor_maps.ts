@@ -14,7 +14,11 @@ export function tensorMapPlans({ maps, body }: Func): readonly TensorMapPlan[] |
     copied === undefined ? [] : [{
       param,
       element,
-      axes: axes.map(({ extent, stride }) => ({ extent, stride })),
+      axes: axes.map(({ extent, stride, windows }) => ({
+        extent,
+        stride,
+        ...windows === undefined ? {} : { windows },
+      })),
       ...copied,
     }]
   );

@@ -292,7 +292,7 @@ function expandForm<Name extends string>(
   const persistent = words.find((word) => word !== "late");
   const symbol = symbolOf(entry, end);
   const expandMap = (
-    [param, extents, strides, box, swizzle, element]: MapRow<Name>,
+    [param, extents, strides, box, swizzle, element, windows]: MapRow<Name>,
   ): TensorMapFacts<Name> => ({
     param,
     element: element ??
@@ -301,6 +301,13 @@ function expandForm<Name extends string>(
     strides: strides.map(expandDimension),
     box,
     swizzle: must(SWIZZLES.find((one) => one === swizzle), `swizzle of ${param} in ${symbol}`),
+    ...windows === undefined ? {} : {
+      windows: windows.map(([lower, upper, step]) => ({
+        lower: expandDimension(lower),
+        upper: expandDimension(upper),
+        step: expandDimension(step),
+      })),
+    },
   });
   return {
     symbol,

@@ -165,6 +165,15 @@ export interface TensorMapFacts<Name extends string = string> {
   readonly box: readonly number[];
   /** How many bytes of rows lie swizzled in shared memory. */
   readonly swizzle: 0 | 32 | 64 | 128;
+  /** For copies of windows (im2col): one for each axis but the innermost and the outermost. */
+  readonly windows?: readonly WindowFacts<Name>[];
+}
+
+/** Where windows begin along an axis: `lower` from its first element, up to `upper` from its last one, steps apart. */
+export interface WindowFacts<Name extends string = string> {
+  readonly lower: Dimension<Name>;
+  readonly upper: Dimension<Name>;
+  readonly step: Dimension<Name>;
 }
 
 /** One compiled instance: an entry of every image, or of those that its {@linkcode ConfigurationFacts} names. */

@@ -115,6 +115,14 @@ export type MapRow<Name extends string = string> = readonly [
   box: readonly number[],
   swizzle: number,
   element?: DType | "tfloat32",
+  windows?: readonly WindowsRow<Name>[],
+];
+
+/** Windows along an axis: from where to where they begin, and how far apart. */
+export type WindowsRow<Name extends string = string> = readonly [
+  lower: DimensionRow<Name>,
+  upper: DimensionRow<Name>,
+  step: DimensionRow<Name>,
 ];
 
 /** What few instances have. */

@@ -38,7 +38,7 @@ const MOST_KEPT = 1024;
 
 /** The numbers that a map is made from, and the map; or why these numbers have none. */
 interface MadeMap {
-  /** The address, the extents, the strides in elements. */
+  /** The address; extent and stride in elements of each axis; corners of windows and the step between them. */
   readonly numbers: Float64Array;
   readonly bytes: HostBytes | undefined;
   readonly problem: string | undefined;
@@ -97,18 +97,24 @@ export class MapSlot<Name extends string> {
   constructor(table: MapTable<Name>, room: HostBytes) {
     this.#table = table;
     this.#room = room;
-    this.#numbers = new Float64Array(1 + 2 * table.facts.extents.length).fill(NaN);
+    const { extents, windows = [] } = table.facts;
+    this.#numbers = new Float64Array(1 + 2 * extents.length + 3 * windows.length).fill(NaN);
   }
 
   /** Finds the map of a launch with these values; says what is in the way where there is none. */
   find(values: Values<Name>): string | undefined {
-    const { param, extents, strides } = this.#table.facts;
+    const { param, extents, strides, windows = [] } = this.#table.facts;
     const numbers = this.#numbers;
     let isKnown = set(numbers, 0, values[param]);
     let at = 1;
     for (let axis = 0; axis < extents.length; axis++) {
       if (!set(numbers, at++, valueOf(extents[axis], values))) isKnown = false;
       if (!set(numbers, at++, valueOf(strides[axis], values))) isKnown = false;
+    }
+    for (const { lower, upper, step } of windows) {
+      if (!set(numbers, at++, valueOf(lower, values))) isKnown = false;
+      if (!set(numbers, at++, valueOf(upper, values))) isKnown = false;
+      if (!set(numbers, at++, valueOf(step, values))) isKnown = false;
     }
     if (!isKnown || this.#found === undefined) this.#found = this.#table.find(numbers);
     return this.#found.problem;
@@ -146,11 +152,16 @@ function isSame(a: Float64Array, b: Float64Array): boolean {
 
 /** What is to be encoded, and what of it no map can have. */
 function describeMap<Name extends string>(
-  { param, element, box, swizzle }: TensorMapFacts<Name>,
-  [address = NaN, ...sizes]: Float64Array,
+  { param, element, extents: { length: axes }, box, swizzle, windows }: TensorMapFacts<Name>,
+  [address = NaN, ...numbers]: Float64Array,
 ): { readonly description: TensorMap; readonly problem: string | undefined } {
+  const sizes = numbers.slice(0, 2 * axes);
   const extents = sizes.filter((_, i) => i % 2 === 0);
   const strides = sizes.filter((_, i) => i % 2 === 1);
+  const corners = windows?.map((_, i) => {
+    const [lower = NaN, upper = NaN, step = NaN] = numbers.slice(2 * axes + 3 * i);
+    return { lower, upper, step };
+  });
   const [innermost, ...outer] = strides;
   const type = MAP_TYPES[element];
   const bytes = TENSOR_TYPES.find(({ name }) => name === type)?.bytes ?? NaN;
@@ -160,11 +171,15 @@ function describeMap<Name extends string>(
     extents,
     strides: outer.map((stride) => stride * bytes),
     box,
-    elementStrides: box.map(() => 1),
+    elementStrides: [1, ...corners?.map(({ step }) => step) ?? [], ...box.map(() => 1)]
+      .slice(0, box.length),
     interleave: "none",
     swizzle: SWIZZLES.find((name) => name === `${swizzle}B`) ?? "none",
     promotion: "128B",
     fill: "zero",
+    ...corners === undefined
+      ? {}
+      : { windows: corners.map(({ lower, upper }) => ({ lower, upper })) },
   };
   const overlapping = outer.findIndex((stride) => !(stride > 0));
   const problem = description.address === 0n

@@ -1,0 +1,342 @@
+/**
+ * The view of a load that gathers what a convolution multiplies: pixels of pictures N x H x W x C, one of each window of a
+ * row of windows, and the channels of one place of the windows after those of another one.
+ *
+ *     x = first + lane                          a window, counted through rows and pictures
+ *     w = x % Q * step - pad + s * dilation     inside from 0 up to W
+ *     h = x / Q % P * step - pad + r * dilation inside from 0 up to H
+ *     n = x / Q / P                             inside up to N
+ *     address n * sn + h * sh + w * sw + c
+ *
+ * A tensor copy in im2col mode brings it: from the first window on as many as the tile has, of each the pixel at `s * dilation`
+ * and `r * dilation`, zeros outside of pictures. Where s, r and c are digits of a column, runs of columns have the same s and r.
+ */
+import { varies } from "../../contract/affine_rules.ts";
+import type { Observation } from "../../contract/affine_rules.ts";
+import { apply, constant } from "../../contract/expr.ts";
+import { limitsOfType } from "../../contract/magnitude.ts";
+import {
+  addPoly,
+  constantOf,
+  laneAtom,
+  mulPoly,
+  type Poly,
+  polyExpr,
+  polyKey,
+  polyOf,
+  polyOfAtom,
+  subPoly,
+} from "../../contract/poly.ts";
+import type { OpOf } from "../../ir/func.ts";
+import { bytesOf } from "../../ir/types.ts";
+import { must } from "../../support/bug.ts";
+import { SCALARS } from "../../support/scalar.ts";
+import { spell } from "../axes.ts";
+import { Bounds } from "../bounds.ts";
+import { isComputable } from "../coordinates.ts";
+import { Demands } from "../demands.ts";
+import { ALIGN, type Known, multipleOf } from "../find_view.ts";
+import { type LoadedTile, loadedTile } from "../loaded_tile.ts";
+import { partsOfMask } from "../masks.ts";
+import { noView } from "../no_view.ts";
+import { quotientOf } from "../terms.ts";
+import type { TensorView, ViewAxis } from "../view.ts";
+import {
+  type Along,
+  alongOf,
+  atIndex,
+  changesAlong,
+  type Digits,
+  partsOf,
+  varyingPart,
+} from "./along.ts";
+import { type Place, type WindowMasks, windowMasks } from "./masks.ts";
+import { type CountedAxis, type Counts, spanOf } from "./spans.ts";
+
+/** Bytes of a run: the widest line of a swizzle. */
+const RUN_BYTES = 128;
+/** Most pixels of one copy: those of a box (layout/warp_group.ts). */
+const MOST_PIXELS = 256;
+/** The largest offset of a pixel in its window, where pictures have two axes (PTX ISA 9.0, 5.5.4). */
+const MOST_OFFSET = 255n;
+const MOST = (1n << 31n) - 1n;
+
+/** The view of a load that gathers windows; undefined: it gathers none. Throws NoView. */
+export function windowViewOf(load: OpOf<"load">, known: Known): TensorView | undefined {
+  const tile = loadedTile(load, known.analysis);
+  if (tile.shape.length !== 2) return undefined;
+  const { constraints, always } = partsOfMask(tile.mask, known.analysis);
+  const polys = [tile.elements, ...constraints.map(({ poly }) => poly)];
+  const axes = [0, 1].map((axis) => alongOf(polys, axis));
+  // Where both axes have digits, those that the mask bounds by places are pixels.
+  const pixels = axes.filter(({ digits }) =>
+    digits !== undefined && constraints.some(({ poly }) => isPictureBound(poly, digits))
+  );
+  const [along, ...others] = pixels;
+  const columns = axes.find((one) => one !== along);
+  if (along?.digits === undefined || columns === undefined || others.length > 0) return undefined;
+  if (always.length > 0) noView("its mask does more than bound coordinates");
+  const count = must(tile.shape[along.axis], "extent");
+  if (count > MOST_PIXELS) noView(`it has ${count} windows, a copy takes ${MOST_PIXELS}`);
+  const masks = windowMasks(constraints, along);
+  const observed = [...tile.observed, ...constraints.flatMap((one) => one.observed)];
+  const demands = new Demands();
+  const bounds = new Bounds(known.func, known.analysis, demands);
+  const scene = { tile, pixels: along, windows: along.digits, columns, known, demands, bounds };
+  return viewOf(scene, masks, observed);
+}
+
+/** Whether a comparison bounds the last digit alone: pictures. */
+function isPictureBound(poly: Poly, { outer }: Digits): boolean {
+  return [...poly.values()].some(({ atoms }) =>
+    atoms.length === 1 && atoms[0]?.key === outer.key
+  ) &&
+    !varies(new Map([...poly].filter(([key]) => key !== outer.key)));
+}
+
+/** A load, and what is known and demanded of it. */
+interface Scene {
+  readonly tile: LoadedTile;
+  readonly pixels: Along;
+  readonly windows: Digits;
+  readonly columns: Along;
+  readonly known: Known;
+  readonly demands: Demands;
+  readonly bounds: Bounds;
+}
+
+function viewOf(
+  scene: Scene,
+  { inner, middle, pictures, columns: compared }: WindowMasks,
+  observed: readonly Observation[],
+): TensorView {
+  const { tile, pixels, windows: { number, above, outer }, columns, demands } = scene;
+  demandCounted(scene, pixels);
+  demandCounted(scene, columns);
+  const innerStride = strideOf(tile.elements, inner.at, "inner", pixels);
+  const afterInner = subPoly(tile.elements, mulPoly(innerStride, inner.at));
+  const middleStride = strideOf(afterInner, middle.at, "middle", pixels);
+  const afterMiddle = subPoly(afterInner, mulPoly(middleStride, middle.at));
+  const { outer: pictureStride, rest: channel } = partsOf(afterMiddle, pixels);
+  const { inner: step, rest: first } = partsOf(channel, columns);
+  const isContiguous = constantOf(step) === 1n && !changesAlong(channel, pixels.axis) &&
+    !changesAlong(first, columns.axis) &&
+    subPoly(subPoly(channel, innerOf(columns)), first).size === 0;
+  if (!isContiguous) noView(`its channels are not neighbours: \`${spell(channel)}\``);
+  const { extent, gates } = channelsOf(scene, channel, first, compared);
+  const run = columns.digits === undefined
+    ? firstChannel(scene, first)
+    : runOf(scene, columns.digits, gates);
+  const counted: readonly CountedAxis[] = [
+    { along: pixels, counts: { inner: above.divisor, middle: outer.divisor, outer: pictures } },
+    { along: columns, counts: countsOf(scene, gates, extent) },
+  ];
+  for (const one of observed) demandFit(one, [inner.at, middle.at], counted, scene);
+  const [line, picture] = [polyOfAtom(above), polyOfAtom(outer)];
+  const axes: readonly ViewAxis[] = [
+    {
+      stride: constant(1),
+      extent: polyExpr(extent),
+      tile: columns.axis,
+      origin: run === undefined ? first : channel,
+      ...run === undefined ? {} : { run },
+    },
+    {
+      ...windowsAlong(
+        scene,
+        inner,
+        "inner",
+        subPoly(number, mulPoly(above.divisor, line)),
+        counted,
+      ),
+      stride: polyExpr(innerStride),
+      tile: pixels.axis,
+    },
+    {
+      ...windowsAlong(
+        scene,
+        middle,
+        "middle",
+        subPoly(line, mulPoly(outer.divisor, picture)),
+        counted,
+      ),
+      stride: polyExpr(middleStride),
+      tile: undefined,
+    },
+    {
+      stride: polyExpr(pictureStride),
+      extent: polyExpr(pictures),
+      tile: undefined,
+      origin: atIndex(picture, pixels.axis, 0),
+    },
+  ];
+  const unknown = axes.find(({ origin }) => !isComputable(origin));
+  if (unknown !== undefined) {
+    noView(`\`${spell(unknown.origin)}\` does not change by a constant step`);
+  }
+  return { param: tile.param, element: tile.element, axes, when: demands.list(), gates };
+}
+
+/** What digits are of is not negative, and an int32; what they are divided by is at least 1. */
+function demandCounted({ tile, bounds, demands }: Scene, { digits }: Along): void {
+  if (digits === undefined) return;
+  const { number, above, outer } = digits;
+  const { min, max } = bounds.poly(number, tile.shape);
+  if (min < 0n) noView(`\`${spell(number)}\` may be negative`);
+  if (max > MOST) noView(`\`${spell(number)}\` may be too large for an int32`);
+  for (const { divisor } of [above, outer]) demands.atLeast(polyExpr(divisor), 1n);
+}
+
+/** The stride of the places along an axis of pictures: the address grows by it where a place grows by one. */
+function strideOf(address: Poly, place: Poly, digit: "inner" | "middle", pixels: Along): Poly {
+  const stride = quotientOf(partsOf(address, pixels)[digit], partsOf(place, pixels)[digit]);
+  return stride ?? noView(`\`${spell(place)}\` does not have a stride of its own`);
+}
+
+/** The channel or column itself. */
+function innerOf({ axis, digits }: Along): Poly {
+  if (digits === undefined) return polyOfAtom(laneAtom(axis));
+  const { number, above } = digits;
+  return subPoly(number, mulPoly(above.divisor, polyOfAtom(above)));
+}
+
+/** How many channels there are, and comparisons that are the same for the channels of a run. */
+function channelsOf(
+  { columns, demands }: Scene,
+  channel: Poly,
+  first: Poly,
+  compared: readonly Poly[],
+): { readonly extent: Poly; readonly gates: readonly Poly[] } {
+  const extents = new Map<string, Poly>();
+  const gates: Poly[] = [];
+  for (const poly of compared) {
+    const extent = addPoly(subPoly(channel, poly), polyOf(1));
+    if (!varies(poly)) demands.atMost(polyExpr(poly), 0n);
+    else if (varies(extent)) gates.push(poly);
+    else extents.set(polyKey(extent), extent);
+  }
+  if (extents.size === 0 && columns.digits !== undefined && first.size === 0) {
+    return { extent: columns.digits.above.divisor, gates };
+  }
+  const [extent, ...others] = [...extents.values()];
+  if (extent === undefined || others.length > 0) noView("nothing bounds its channels");
+  return { extent, gates };
+}
+
+/** The channels of a tile begin at a multiple of what copies can begin at. */
+function firstChannel({ tile, bounds, known }: Scene, first: Poly): undefined {
+  if (!isComputable(first)) noView(`\`${spell(first)}\` does not change by a constant step`);
+  const { min, max } = bounds.poly(first);
+  if (min < 0n) noView(`\`${spell(first)}\` may be negative`);
+  if (max > MOST) noView(`\`${spell(first)}\` may be too large for an int32`);
+  const bytes = bytesOf(tile.element);
+  if (multipleOf(first, known) * bytes < ALIGN) {
+    noView(`\`${spell(first)}\` is not known to be a multiple of ${ALIGN / bytes} elements`);
+  }
+}
+
+/** The columns of a run are channels of one place of the windows: their number is a multiple of a run. */
+function runOf(
+  { tile, columns: { axis }, known, demands }: Scene,
+  { number, above: { divisor: channels } }: Digits,
+  gates: readonly Poly[],
+): number {
+  const run = RUN_BYTES / bytesOf(tile.element);
+  const extent = must(tile.shape[axis], "extent");
+  const lane = polyOfAtom(laneAtom(axis));
+  const isAligned = (poly: Poly): boolean =>
+    multipleOf(
+      new Map([...poly].filter((one) => quotientOf(new Map([one]), channels) === undefined)),
+      known,
+    ) >= run;
+  if (extent % run !== 0 || !isAligned(subPoly(number, lane))) {
+    noView(`its columns do not begin at multiples of ${run}`);
+  }
+  if (multipleOf(channels, known) < run) {
+    demands.add(apply("==", apply("%", polyExpr(channels), constant(run)), constant(0)));
+  }
+  for (const gate of gates) {
+    const rest = subPoly(subPoly(gate, lane), polyOf(1));
+    const isOfRuns = !changesAlong(gate, axis) || (!changesAlong(rest, axis) && isAligned(rest));
+    if (!isOfRuns) noView(`\`${spell(gate)} <= 0\` differs within runs of ${run} columns`);
+  }
+  return run;
+}
+
+/** How many channels, columns and rows of filters there are. */
+function countsOf(
+  { tile, columns: { axis, digits } }: Scene,
+  gates: readonly Poly[],
+  extent: Poly,
+): Counts {
+  if (digits === undefined) {
+    const lanes = polyOf(must(tile.shape[axis], "extent"));
+    return { inner: lanes, middle: undefined, outer: undefined };
+  }
+  const { number, above, outer } = digits;
+  const below = mulPoly(above.divisor, outer.divisor);
+  const rows = gates.flatMap((gate) => {
+    const end = addPoly(subPoly(number, gate), polyOf(1));
+    return varies(end) ? [] : quotientOf(end, below) ?? [];
+  });
+  return { inner: extent, middle: outer.divisor, outer: rows[0] };
+}
+
+/** An axis with windows, from where its places are: `number` windows from the first one, and which element of each. */
+function windowsAlong(
+  { pixels, windows, known: { analysis }, demands }: Scene,
+  { at, extent }: Place,
+  digit: "inner" | "middle",
+  number: Poly,
+  counted: readonly CountedAxis[],
+): Pick<ViewAxis, "extent" | "origin" | "windows" | "offset"> {
+  const { [digit]: step, rest } = partsOf(at, pixels);
+  const { varying: offset, fixed: lower } = varyingPart(rest);
+  const span = spanOf(offset, counted, analysis, demands);
+  if (span === undefined) {
+    return noView(`\`${spell(offset)}\` is not known to lie within a window`);
+  }
+  if (span.least.size > 0) demands.atLeast(polyExpr(span.least), 0n);
+  demands.atMost(polyExpr(span.most), MOST_OFFSET);
+  const { divisor } = digit === "inner" ? windows.above : windows.outer;
+  const last = addPoly(lower, mulPoly(subPoly(divisor, polyOf(1)), step));
+  return {
+    extent: polyExpr(extent),
+    origin: atIndex(addPoly(mulPoly(step, number), lower), pixels.axis, 0),
+    windows: {
+      lower: polyExpr(lower),
+      upper: polyExpr(subPoly(addPoly(last, polyOf(1)), extent)),
+      step: polyExpr(step),
+    },
+    offset,
+  };
+}
+
+/**
+ * Demands that what was observed fits its type. Places may be negative as unsigned numbers, which are too large then; they fit
+ * an int32 because the driver takes no windows further out.
+ */
+function demandFit(
+  { poly, type, below }: Observation,
+  places: readonly Poly[],
+  counted: readonly CountedAxis[],
+  { tile, known: { analysis }, bounds, demands }: Scene,
+): void {
+  if (below !== undefined) return noView(`\`${spell(poly)}\` wraps around`);
+  if (SCALARS[type].bits >= 64) return;
+  if (places.some((place) => subPoly(place, poly).size === 0)) return;
+  const isName = [...poly.values()].every(({ coefficient, atoms }) =>
+    coefficient === 1n && atoms.length === 1 && poly.size === 1
+  );
+  if (!varies(poly) && isName) return;
+  const { min, max } = limitsOfType(type);
+  const span = spanOf(poly, counted, analysis, demands);
+  if (span === undefined) {
+    if (bounds.fits(poly, { min, max }, tile.shape)) return;
+    return noView(`\`${spell(poly)}\` may wrap`);
+  }
+  const ends = [span.least, span.most].map(constantOf);
+  if (ends.every((end) => end !== undefined && end >= min && end <= max)) return;
+  demands.atMost(polyExpr(span.most), max);
+  demands.atLeast(polyExpr(span.least), min);
+}
