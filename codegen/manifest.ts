@@ -112,7 +112,7 @@ export interface FormManifest {
   readonly symbol: string;
   readonly threads: number;
   readonly sharedBytes: number;
-  /** Conditions beside the instance's, and beside what cuTensorMapEncodeTiled demands of the maps. */
+  /** Conditions beside the instance's, and beside what encoding the maps demands. */
   readonly when: readonly string[];
   /** Tensor maps, which it takes by value after the kernel's parameters, 128 bytes each on a multiple of 64. */
   readonly maps: readonly {

@@ -35,7 +35,9 @@ export type {
   ModuleOutline,
   Override,
   StepTime,
+  TensorAxisPlan,
   TensorMapPlan,
+  WindowsPlan,
 } from "./options.ts";
 export type {
   Access,

@@ -11,6 +11,7 @@ import type {
   CompiledModule,
   EntryForm,
   KernelOutline,
+  WindowsPlan,
 } from "../../compiler/options.ts";
 import type { TargetName } from "../../compiler/targets.ts";
 import { must } from "../../compiler/support/bug.ts";
@@ -91,9 +92,21 @@ function formFacts(
       ...map,
       extents: axes.map(({ extent }) => dimension(extent)),
       strides: axes.map(({ stride }) => dimension(stride)),
+      ...windowFacts(axes.flatMap(({ windows }) => windows ?? [])),
     })),
     ...persistent === undefined ? {} : { persistent },
   };
+}
+
+function windowFacts(
+  windows: readonly WindowsPlan[],
+): Pick<FormFacts["maps"][number], "windows"> {
+  const facts = windows.map(({ lower, upper, step }) => ({
+    lower: dimension(lower),
+    upper: dimension(upper),
+    step: dimension(step),
+  }));
+  return facts.length === 0 ? {} : { windows: facts };
 }
 
 /** The instance's contract, with the conditions under which a wrapper takes it. */

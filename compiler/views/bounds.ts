@@ -340,7 +340,7 @@ export class Bounds {
       // Until the first iteration in which the test fails, nothing it reads has wrapped.
       this.#iterations.set(loop, { min: 0n, max: max + 1n });
       this.#tests.set(loop, { loop, poly, by, mayFail: true });
-      const isExact = observed.every((one) => this.#isObserved(one));
+      const isExact = observed.every((one) => this.demandObserved(one));
       if (isExact) {
         this.#tests.set(loop, { loop, poly, by, mayFail: false });
         return { min: 0n, max: most([max, 0n]) };

@@ -35,6 +35,7 @@ export type {
   TuningFacts,
   Values,
   VariantFacts,
+  WindowFacts,
 } from "./facts/facts.ts";
 export type {
   ArgumentNames,
@@ -63,6 +64,7 @@ export type {
   TensorRow,
   TypeLetter,
   VariantRow,
+  WindowsRow,
 } from "./facts/rows.ts";
 export type {
   CallOptions,

@@ -137,7 +137,9 @@ class TensorMap:
 
     def __init__(self, plan):
         self.plan = plan
-        self.sizes = [compile_expression(text) for text in plan["extents"] + plan["strides"]]
+        windows = plan.get("windows", [])
+        corners = [window[name] for name in ("lower", "upper", "step") for window in windows]
+        self.sizes = [compile_expression(text) for text in plan["extents"] + plan["strides"] + corners]
         self.known = {}
 
     def encode(self, names):
@@ -149,28 +151,36 @@ class TensorMap:
         return room and ctypes.c_void_p(ctypes.addressof(room) + -ctypes.addressof(room) % 64)
 
     def make(self, address, *sizes):
-        rank = len(sizes) // 2
-        extents, (innermost, *outer) = sizes[:rank], sizes[rank:]
+        rank = len(self.plan["extents"])
+        extents, (innermost, *outer), corners = sizes[:rank], sizes[rank:2 * rank], sizes[2 * rank:]
         strides = [stride * ELEMENT_BYTES[self.plan["element"]] for stride in outer]
         fits = address > 0 and address % 16 == 0 and innermost == 1
         fits = fits and all(0 < stride < 2**40 and stride % 16 == 0 for stride in strides)
         if not fits or not all(0 < extent <= 2**32 for extent in extents):
             return None
         room = ctypes.create_string_buffer(128 + 64)
-        status = cuda.cuTensorMapEncodeTiled(
+        tensor = (
             ctypes.c_void_p(ctypes.addressof(room) + -ctypes.addressof(room) % 64),
             MAP_TYPES[self.plan["element"]],
             rank,
             ctypes.c_void_p(address),
             (ctypes.c_uint64 * rank)(*extents),
             (ctypes.c_uint64 * rank)(*strides),
-            (ctypes.c_uint32 * rank)(*self.plan["box"]),
-            (ctypes.c_uint32 * rank)(*[1] * rank),
+        )
+        layout = (
             0,  # no interleave
             {0: 0, 32: 1, 64: 2, 128: 3}[self.plan["swizzle"]],
             2,  # 128 bytes of L2 promotion
             0,  # zeros out of bounds
         )
+        box = self.plan["box"]
+        if not corners:
+            boxes, ones = (ctypes.c_uint32 * rank)(*box), (ctypes.c_uint32 * rank)(*[1] * rank)
+            return room if cuda.cuTensorMapEncodeTiled(*tensor, boxes, ones, *layout) == 0 else None
+        lower, upper, steps = (corners[i * (rank - 2):(i + 1) * (rank - 2)] for i in range(3))
+        window = ctypes.c_int * (rank - 2)
+        steps = (ctypes.c_uint32 * rank)(1, *steps, 1)
+        status = cuda.cuTensorMapEncodeIm2col(*tensor, window(*lower), window(*upper), *box[:2], steps, *layout)
         return room if status == 0 else None
 
 

@@ -212,6 +212,24 @@ export function transposeWithForms(): CompiledKernel {
       ],
       box: [32, 64, 1],
       swizzle: 128,
+    }, {
+      param: "Y",
+      element: "float32",
+      axes: [
+        { extent: param("M"), stride: constant(1) },
+        {
+          extent: param("N"),
+          stride: param("ldy"),
+          windows: {
+            lower: operation("-", constant(0), param("M")),
+            upper: param("N"),
+            step: constant(2),
+          },
+        },
+        { extent: constant(1), stride: param("ldy") },
+      ],
+      box: [32, 64, 1],
+      swizzle: 128,
     }],
   };
   return {

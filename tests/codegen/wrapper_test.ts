@@ -371,6 +371,14 @@ Deno.test("generateWrapper() gives the manifest's facts by kernel", async () => 
         strides: ["1", "ldx", "M * ldx"],
         box: [32, 64, 1],
         swizzle: 128,
+      }, {
+        param: "Y",
+        element: "float32",
+        extents: ["M", "N", "1"],
+        strides: ["1", "ldy", "ldy"],
+        box: [32, 64, 1],
+        swizzle: 128,
+        windows: [{ lower: "0 - M", upper: "N", step: "2" }],
       }],
     },
   ]);

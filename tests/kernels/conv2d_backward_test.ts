@@ -22,6 +22,9 @@ const FEW: readonly Convolution[] = [
 const ALIGNED: readonly Convolution[] = [
   ...SMALL.aligned,
   { x: [1, 9, 5, 16], f: [72, 2, 3], stride: [2, 2], dilation: [3, 1], pad: [0, 3], splits: 3 },
+  // Channels in whole lines, of which copies of windows bring pixels.
+  { x: [2, 5, 6, 64], f: [24, 2, 3], stride: [2, 1], dilation: [1, 2], pad: [1, 2], splits: 2 },
+  { x: [40, 1, 1, 128], f: [8, 3, 3], pad: [1, 1], gap: 8 },
 ];
 
 for (

@@ -23,7 +23,6 @@ import {
   scalePoly,
   subPoly,
 } from "../../contract/poly.ts";
-import { noView } from "../no_view.ts";
 import { product, termsOf } from "../terms.ts";
 
 /** Digits along an axis. */
@@ -48,15 +47,12 @@ export interface Parts {
   readonly rest: Poly;
 }
 
-/** The digits in polynomials along an axis; undefined: none. */
-export function alongOf(polys: readonly Poly[], axis: number): Along {
+/** The digits in a polynomial along an axis, if they are two quotients, one of the other. */
+export function alongOf(poly: Poly, axis: number): Along {
   const found = new Map<string, Digit>();
-  for (const { atoms } of polys.flatMap((poly) => [...poly.values()])) {
-    for (const atom of atoms) {
-      if (atom.kind === "digit" && atom.axis === axis) found.set(atom.key, atom);
-    }
+  for (const atom of [...poly.values()].flatMap(({ atoms }) => atoms)) {
+    if (atom.kind === "digit" && atom.axis === axis) found.set(atom.key, atom);
   }
-  if (found.size === 0) return { axis, digits: undefined };
   const all = [...found.values()];
   const outer = all.find(({ dividend }) =>
     all.some((one) => polyKey(dividend) === polyKey(polyOfAtom(digitAtom(one, 0))))
@@ -64,9 +60,7 @@ export function alongOf(polys: readonly Poly[], axis: number): Along {
   const above = all.find((one) => one !== outer);
   const isPair = outer !== undefined && above !== undefined && all.length === 2;
   const lane = isPair ? termsOf(above.dividend).get("lane.0")?.coefficient : undefined;
-  if (!isPair || lane === undefined || constantOf(lane) !== 1n) {
-    return noView(`axis ${axis} of the tile is divided otherwise than pixels and filters are`);
-  }
+  if (!isPair || lane === undefined || constantOf(lane) !== 1n) return { axis, digits: undefined };
   return { axis, digits: { number: onAxis(above.dividend, axis), above, outer } };
 }
 

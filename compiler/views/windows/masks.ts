@@ -4,10 +4,19 @@
  */
 import { varies } from "../../contract/affine_rules.ts";
 import type { Constraint } from "../../contract/affine.ts";
-import { addPoly, constantOf, type Poly, polyOf, scalePoly, subPoly } from "../../contract/poly.ts";
+import {
+  addPoly,
+  constantOf,
+  mulPoly,
+  type Poly,
+  polyOf,
+  scalePoly,
+  subPoly,
+} from "../../contract/poly.ts";
 import { SCALARS } from "../../support/scalar.ts";
 import { noView } from "../no_view.ts";
-import { type Along, type Parts, partsOf } from "./along.ts";
+import { quotientOf } from "../terms.ts";
+import { type Along, type Digits, type Parts, partsOf } from "./along.ts";
 
 /** A place along an axis of pictures, which the mask holds from 0 up to its extent. */
 export interface Place {
@@ -32,29 +41,39 @@ interface Half {
   readonly factor: Poly;
 }
 
-export function windowMasks(constraints: readonly Constraint[], pixels: Along): WindowMasks {
-  const halves: Record<"inner" | "middle" | "outer", Half[]> = { inner: [], middle: [], outer: [] };
+export function windowMasks(
+  constraints: readonly Constraint[],
+  pixels: Along,
+  digits: Digits,
+): WindowMasks {
+  const pictures: Poly[] = [];
+  const halves: Record<"inner" | "middle", Half[]> = { inner: [], middle: [] };
   const columns: Poly[] = [];
   for (const { poly, observed } of constraints) {
     const parts = partsOf(poly, pixels);
-    const digits = (["inner", "middle", "outer"] as const).filter((one) => parts[one].size > 0);
-    const [digit, ...others] = digits;
+    const [digit, ...others] = (["inner", "middle", "outer"] as const)
+      .filter((one) => parts[one].size > 0);
+    const count = picturesOf(parts, digits);
+    if (count !== undefined) {
+      pictures.push(count);
+      continue;
+    }
     if (others.length > 0) noView("its mask compares numbers of pixels that are no places");
     if (digit === undefined) {
       columns.push(poly);
       continue;
     }
+    if (digit === "outer") return noView("its mask bounds pictures by something else");
     const unsigned = observed.find((one) =>
       !SCALARS[one.type].signed && varies(one.poly) && !varies(subPoly(poly, one.poly))
     );
     halves[digit].push({ poly, unsigned: unsigned?.poly, factor: parts[digit] });
   }
-  return {
-    inner: placeOf(halves.inner),
-    middle: placeOf(halves.middle),
-    pictures: picturesOf(halves.outer, pixels),
-    columns,
-  };
+  const [first, ...more] = pictures;
+  if (first === undefined) return noView("its mask does not bound pictures");
+  if (more.some((one) => subPoly(one, first).size > 0)) noView("it bounds pictures twice");
+  const [inner, middle] = [placeOf(halves.inner), placeOf(halves.middle)];
+  return { inner, middle, pictures: first, columns };
 }
 
 /** `0 <= at && at < extent`, or the same of unsigned numbers. */
@@ -80,10 +99,16 @@ function extentOf(at: Poly, poly: Poly): Poly {
 const isNegative = (poly: Poly): boolean =>
   [...poly.values()].some(({ coefficient }) => coefficient < 0n);
 
-function picturesOf([half, ...others]: readonly Half[], pixels: Along): Poly {
-  if (half === undefined) return noView("its mask does not bound pictures");
-  const parts: Parts = partsOf(half.poly, pixels);
-  const pictures = subPoly(polyOf(1), parts.rest);
-  const isOne = constantOf(parts.outer) === 1n && !varies(pictures) && others.length === 0;
-  return isOne ? pictures : noView("its mask bounds pictures by something else");
+/** How many pictures there are, if a comparison bounds them, or all of their windows. */
+function picturesOf(
+  { inner, middle, outer, rest }: Parts,
+  { above: { divisor: wide }, outer: { divisor: high } }: Digits,
+): Poly | undefined {
+  const end = subPoly(polyOf(1), rest);
+  if (varies(end)) return undefined;
+  if (inner.size + middle.size === 0) return constantOf(outer) === 1n ? end : undefined;
+  const windows = mulPoly(wide, high);
+  const isNumber = constantOf(inner) === 1n && subPoly(middle, wide).size === 0 &&
+    subPoly(outer, windows).size === 0;
+  return isNumber ? quotientOf(end, windows) : undefined;
 }

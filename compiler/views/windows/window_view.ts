@@ -28,6 +28,7 @@ import {
   subPoly,
 } from "../../contract/poly.ts";
 import type { OpOf } from "../../ir/func.ts";
+import { operandsOf } from "../../ir/op.ts";
 import { bytesOf } from "../../ir/types.ts";
 import { must } from "../../support/bug.ts";
 import { SCALARS } from "../../support/scalar.ts";
@@ -38,7 +39,7 @@ import { Demands } from "../demands.ts";
 import { ALIGN, type Known, multipleOf } from "../find_view.ts";
 import { type LoadedTile, loadedTile } from "../loaded_tile.ts";
 import { partsOfMask } from "../masks.ts";
-import { noView } from "../no_view.ts";
+import { NoView, noView } from "../no_view.ts";
 import { quotientOf } from "../terms.ts";
 import type { TensorView, ViewAxis } from "../view.ts";
 import {
@@ -61,37 +62,36 @@ const MOST_PIXELS = 256;
 const MOST_OFFSET = 255n;
 const MOST = (1n << 31n) - 1n;
 
-/** The view of a load that gathers windows; undefined: it gathers none. Throws NoView. */
+/** The view of a load that gathers windows; undefined: it gathers none. Throws {@linkcode NoView}. */
 export function windowViewOf(load: OpOf<"load">, known: Known): TensorView | undefined {
+  const { pointer, mask } = operandsOf(load);
+  const isTile = pointer.type.shape.length === 2 &&
+    known.analysis.pointer(pointer) !== undefined;
+  if (!isTile) return undefined;
   const tile = loadedTile(load, known.analysis);
-  if (tile.shape.length !== 2) return undefined;
-  const { constraints, always } = partsOfMask(tile.mask, known.analysis);
-  const polys = [tile.elements, ...constraints.map(({ poly }) => poly)];
-  const axes = [0, 1].map((axis) => alongOf(polys, axis));
-  // Where both axes have digits, those that the mask bounds by places are pixels.
-  const pixels = axes.filter(({ digits }) =>
-    digits !== undefined && constraints.some(({ poly }) => isPictureBound(poly, digits))
-  );
-  const [along, ...others] = pixels;
-  const columns = axes.find((one) => one !== along);
-  if (along?.digits === undefined || columns === undefined || others.length > 0) return undefined;
-  if (always.length > 0) noView("its mask does more than bound coordinates");
-  const count = must(tile.shape[along.axis], "extent");
-  if (count > MOST_PIXELS) noView(`it has ${count} windows, a copy takes ${MOST_PIXELS}`);
-  const masks = windowMasks(constraints, along);
-  const observed = [...tile.observed, ...constraints.flatMap((one) => one.observed)];
-  const demands = new Demands();
-  const bounds = new Bounds(known.func, known.analysis, demands);
-  const scene = { tile, pixels: along, windows: along.digits, columns, known, demands, bounds };
-  return viewOf(scene, masks, observed);
-}
-
-/** Whether a comparison bounds the last digit alone: pictures. */
-function isPictureBound(poly: Poly, { outer }: Digits): boolean {
-  return [...poly.values()].some(({ atoms }) =>
-    atoms.length === 1 && atoms[0]?.key === outer.key
-  ) &&
-    !varies(new Map([...poly].filter(([key]) => key !== outer.key)));
+  const axes = [0, 1].map((axis) => alongOf(tile.elements, axis));
+  if (axes.every(({ digits }) => digits === undefined)) return undefined;
+  const { constraints, always } = partsOfMask(mask, known.analysis);
+  let why: NoView | undefined;
+  for (const pixels of axes) {
+    const columns = axes[1 - pixels.axis];
+    if (pixels.digits === undefined || columns === undefined) continue;
+    if (always.length > 0) noView("its mask does more than bound coordinates");
+    const count = must(tile.shape[pixels.axis], "extent");
+    const demands = new Demands();
+    const bounds = new Bounds(known.func, known.analysis, demands);
+    const scene = { tile, pixels, windows: pixels.digits, columns, known, demands, bounds };
+    const observed = [...tile.observed, ...constraints.flatMap((one) => one.observed)];
+    try {
+      if (count > MOST_PIXELS) noView(`it has ${count} windows, a copy takes ${MOST_PIXELS}`);
+      return viewOf(scene, windowMasks(constraints, pixels, pixels.digits), observed);
+    } catch (error) {
+      if (!(error instanceof NoView)) throw error;
+      why ??= error;
+    }
+  }
+  if (why !== undefined) throw why;
+  return undefined;
 }
 
 /** A load, and what is known and demanded of it. */

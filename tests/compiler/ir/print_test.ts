@@ -126,10 +126,11 @@ func @f(%0: float32, %1: bool, %2: float32*) shared(512) {
 
 Deno.test("parseFunc() reads tensor maps, with and without boxes", () => {
   assertReadsBack(`\
-func @f(%0 A: float16*, %1 lda: int32, %2 k: int32) map(A float16 "k" "1" 1, "(* k 2)" "lda" 0, "3" "(+ k (max lda 8))" -) map(A float16 "k" "1" 0 box [64] swizzle 128) map(A float16 "k" "1" 0 runs 32) {
+func @f(%0 A: float16*, %1 lda: int32, %2 k: int32) map(A float16 "k" "1" 1, "(* k 2)" "lda" 0, "3" "(+ k (max lda 8))" -) map(A float16 "k" "1" 0 box [64] swizzle 128) map(A float16 "k" "1" 0 runs 32) map(A float16 "k" "1" 1 runs 16, "k" "lda" 0 windows "(- 0 lda)" "k" "2", "k" "8" -) {
   %3: float16[64, 32] = tensor_load %0, %2, %1, %2 {map = 0}
   %4: float16[64] = tensor_load %0, %2 {map = 1}
   %5: float16[64] = tensor_load %0, %1, %2 {map = 2}
+  %6: float16[64, 32] = tensor_load %0, %1, %2, %1, %2, %1, %2 {map = 3}
   return
 }
 `);

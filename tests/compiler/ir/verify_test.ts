@@ -312,6 +312,24 @@ const MAPPED: readonly (readonly [rule: string, maps: string, load: string, says
     "has 1 coordinates",
   ],
   [
+    "one offset in windows for two runs",
+    'map(p float32 "n" "1" 0 runs 2, "n" "n" 1 windows "0" "0" "1", "n" "n" -)',
+    "%1: float32[4, 8] = tensor_load %p, %n, %n, %n, %n, %n {map = 0}",
+    "has 5 coordinates",
+  ],
+  [
+    "windows along some of the axes",
+    'map(p float32 "n" "1" 0, "n" "n" 1 windows "0" "0" "1", "n" "n" -, "n" "n" -)',
+    "",
+    "has windows along some of the axes of pictures",
+  ],
+  [
+    "windows along the last axis",
+    'map(p float32 "n" "1" 0, "n" "n" 1 windows "0" "0" "1", "n" "n" - windows "0" "0" "1")',
+    "",
+    "has windows along the innermost or the outermost axis",
+  ],
+  [
     "a coordinate of 64 bits",
     'map(p float32 "n" "1" 0)',
     "%1: float32[4] = tensor_load %p, %l {map = 0}",

@@ -93,6 +93,15 @@ const TRANSPOSE_FORMS: readonly FormRow<TransposeName>[] = [
       [32, 64, 1],
       128,
     ],
+    [
+      "Y",
+      ["M", "N", 1],
+      [1, "ldy", "ldy"],
+      [32, 64, 1],
+      128,
+      "float32",
+      [[["0 - M", ({ M }) => 0 - M], "N", 2]],
+    ],
   ],
 ];
 
@@ -109,6 +118,15 @@ const TRANSPOSE_FORMS_2: readonly FormRow<TransposeName>[] = [
       [32, 64, 1],
       128,
     ],
+    [
+      "Y",
+      ["M", "N", 1],
+      [1, "ldy", "ldy"],
+      [32, 64, 1],
+      128,
+      "float32",
+      [[["0 - M", ({ M }) => 0 - M], "N", 2]],
+    ],
   ],
   [
     "=transpose_float32_maps",
@@ -121,6 +139,15 @@ const TRANSPOSE_FORMS_2: readonly FormRow<TransposeName>[] = [
       [1, "ldx", ["M * ldx", ({ M, ldx }) => exact(M * ldx)]],
       [32, 64, 1],
       128,
+    ],
+    [
+      "Y",
+      ["M", "N", 1],
+      [1, "ldy", "ldy"],
+      [32, 64, 1],
+      128,
+      "float32",
+      [[["0 - M", ({ M }) => 0 - M], "N", 2]],
     ],
   ],
 ];

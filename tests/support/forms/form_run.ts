@@ -1,6 +1,6 @@
 /** Runs an entry on the emulator: the form that serves the launch if there is one, and the plain code. */
 import { evaluate } from "../../../compiler/contract/expr.ts";
-import type { Requirement } from "../../../compiler/contract/types.ts";
+import type { ContractExpr, Requirement } from "../../../compiler/contract/types.ts";
 import { tileElement } from "../../../compiler/ir/tensor_map.ts";
 import { compileFile } from "../../../compiler/mod.ts";
 import type {
@@ -96,18 +96,24 @@ function descriptionOf(
   address: bigint,
 ): Parameters<typeof encodeTensorMap>[0] {
   const names = { param: (name: string): number => numberOf(args, name) };
+  const valueOf = (expr: ContractExpr): number => Number(evaluate(expr, names));
+  const corners = axes.flatMap(({ windows }) => windows ?? []).map(({ lower, upper }) => ({
+    lower: valueOf(lower),
+    upper: valueOf(upper),
+  }));
   const bytes = SCALARS[tileElement(element)].bits / 8;
   return {
     type: isMoved(element) ? "uint8" : element,
     address,
-    extents: axes.map(({ extent }) => Number(evaluate(extent, names))),
-    strides: axes.slice(1).map(({ stride }) => Number(evaluate(stride, names)) * bytes),
+    extents: axes.map(({ extent }) => valueOf(extent)),
+    strides: axes.slice(1).map(({ stride }) => valueOf(stride) * bytes),
     box,
-    elementStrides: axes.map(() => 1),
+    elementStrides: axes.map(({ windows }) => windows === undefined ? 1 : valueOf(windows.step)),
     interleave: "none",
     swizzle: swizzle === 0 ? "none" : `${swizzle}B`,
     promotion: "128B",
     fill: "zero",
+    ...corners.length === 0 ? {} : { windows: corners },
   };
 }
 

@@ -49,6 +49,23 @@ Deno.test("MapSlot describes a map by the launch's numbers, strides in bytes", (
   }]);
 });
 
+Deno.test("MapSlot describes windows by the launch's numbers", () => {
+  const shift = { text: "0 - stride", value: ({ stride }: Values<Name>): number => 0 - stride };
+  const { slot, encoded } = slotOf({
+    ...FACTS,
+    strides: [1, 104, 1040],
+    windows: [{ lower: shift, upper: "rows", step: 2 }],
+  });
+  const find = (stride: number): string | undefined => slot.find({ ...VALUES, stride });
+  const windowsOf = (lower: number): TensorMap["windows"] => [{ lower, upper: 10 }];
+  assertEquals(find(8), undefined);
+  assertEquals(find(9), undefined);
+  assertEquals(find(8), undefined);
+  assertEquals(encoded.map(({ windows }) => windows), [-8, -9].map(windowsOf));
+  assertEquals(encoded[0]?.elementStrides, [1, 2, 1]);
+  assertStringIncludes(find(40_000) ?? "", "windows begin from -40000 to 10, not within -32768");
+});
+
 Deno.test("MapSlot encodes again only what has changed, and writes what is not there", () => {
   const { slot, table, room, encoded } = slotOf();
   const first = (): number | undefined => room[0];

@@ -1,0 +1,267 @@
+/** Gathered windows of convolutions as copies in im2col mode, on the emulator: compared with double precision. */
+import fc from "../../support/property.ts";
+import { inspect } from "../../../compiler/mod.ts";
+import { must } from "../../../compiler/support/bug.ts";
+import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
+import {
+  type Arguments,
+  type Compiled,
+  compileForms,
+  runEntry,
+  serves,
+} from "../../support/forms/form_run.ts";
+import { freshRandom } from "../../support/random.ts";
+import { decode, encode } from "../../support/typed_arrays.ts";
+
+const PARAMS =
+  `int N, int H, int W, int C __multipleof(8), int K __multipleof(8), int R, int S, int P, int Q,
+    int steph, int stepw, int padh, int padw, int dilationh, int dilationw`;
+
+/** The gradient by the filters, as a sum over all pixels. How pixels become places, and what is inside, differs. */
+const weightsText = (digits: "divided" | "counted" | "signed"): string => `
+#pragma tri config; num_warps=4
+__global__ void k(half *DY __readonly __noalias, half *X __readonly __noalias, float *DF __noalias, ${PARAMS}) {
+  int size = R * S * C;
+  int tiles = (size + 127) / 128;
+  int rk[64] = get_program_id(0) / tiles * 64 + 0 ... 64;
+  int at[128] = get_program_id(0) % tiles * 128 + 0 ... 128;
+  int c[128] = at % C;
+  int dh[128] = at / C / S * dilationh - padh;
+  int dw[128] = at / C % S * dilationw - padw;
+  int pixels = N * P * Q;
+  float sum[64, 128] = 0;
+${
+  digits !== "counted" ? "" : `
+  int begin[32] = 0 ... 32;
+  int n[32] = begin / Q / P;
+  int p[32] = begin / Q - n * P;
+  int q[32] = begin % Q;`
+}
+  for (int pixel = 0; pixel < clamp(pixels, 0, 2147483600); pixel += 32) {
+    int row[32] = pixel + 0 ... 32;
+${
+  digits === "counted" ? "" : `
+    int line[32] = row / Q;
+    int n[32] = line / P;
+    int p[32] = line % P;
+    int q[32] = row % Q;`
+}
+    int h[32, 128] = (p * steph)[:, newaxis] + dh[newaxis, :];
+    int w[32, 128] = (q * stepw)[:, newaxis] + dw[newaxis, :];
+    bool inside[32, 128] = ${
+  digits === "signed"
+    ? "h >= 0 && h < H && w >= 0 && w < W"
+    : "(unsigned[32, 128])h < (unsigned)H && (unsigned[32, 128])w < (unsigned)W"
+};
+    long picture[32] = (long[32])n * (H * W * C);
+    long place[32, 128] = picture[:, newaxis] + (h * (W * C) + w * C + c[newaxis, :]);
+    half dy[32, 64] = *?(row[:, newaxis] < pixels && rk[newaxis, :] < K) (DY + row[:, newaxis] * K + rk[newaxis, :]);
+    half x[32, 128] = *?(n[:, newaxis] < N && at[newaxis, :] < size && inside) (X + place);
+    sum += ^dy @ x;
+${
+  digits !== "counted" ? "" : `
+    bool isRowDone[32] = q >= Q - 32 % Q;
+    q += isRowDone ? 32 % Q - Q : 32 % Q;
+    p += isRowDone ? 32 / Q % P + 1 : 32 / Q % P;
+    bool isPictureDone[32] = p >= P;
+    p -= isPictureDone ? P : 0;
+    n += isPictureDone ? 32 / Q / P + 1 : 32 / Q / P;`
+}
+  }
+  *?(rk[:, newaxis] < K && at[newaxis, :] < size) (DF + rk[:, newaxis] * size + at[newaxis, :]) = sum;
+}
+`;
+
+interface Convolution {
+  readonly n: number;
+  readonly c: number;
+  readonly k: number;
+  /** Height and width. */
+  readonly x: readonly [number, number];
+  readonly f: readonly [number, number];
+  readonly step: readonly [number, number];
+  readonly pad: readonly [number, number];
+  readonly dilation: readonly [number, number];
+}
+
+const PLAIN: Convolution = {
+  n: 2,
+  c: 64,
+  k: 16,
+  x: [5, 6],
+  f: [3, 3],
+  step: [1, 1],
+  pad: [1, 1],
+  dilation: [1, 1],
+};
+
+const outOf = ({ x, f, step, pad, dilation }: Convolution): readonly [number, number] => {
+  const along = (i: 0 | 1): number =>
+    Math.floor((x[i] + 2 * pad[i] - dilation[i] * (f[i] - 1) - 1) / step[i]) + 1;
+  return [along(0), along(1)];
+};
+
+const random = freshRandom();
+const numbers = (count: number): number[] =>
+  Array.from({ length: count }, () => (random.below(64) - 32) / 32);
+
+/** Calls a function for each pair of a window and a place of it that is inside: indices of dense tensors. */
+function eachTap(
+  convolution: Convolution,
+  visit: (y: number, tap: number, x: number) => void,
+): void {
+  const { n, x: [height, width], f: [rows, columns], step, pad, dilation } = convolution;
+  const [high, wide] = outOf(convolution);
+  for (let y = 0; y < n * high * wide; y++) {
+    const [q, p, picture] = [y % wide, Math.floor(y / wide) % high, Math.floor(y / wide / high)];
+    for (let tap = 0; tap < rows * columns; tap++) {
+      const h = p * step[0] - pad[0] + Math.floor(tap / columns) * dilation[0];
+      const w = q * step[1] - pad[1] + (tap % columns) * dilation[1];
+      if (h < 0 || h >= height || w < 0 || w >= width) continue;
+      visit(y, tap, (picture * height + h) * width + w);
+    }
+  }
+}
+
+const scalarsOf = (convolution: Convolution): Readonly<Record<string, number>> => {
+  const { n: N, c: C, k: K, x: [H, W], f: [R, S], step, pad, dilation } = convolution;
+  const [P, Q] = outOf(convolution);
+  const [[steph, stepw], [padh, padw], [dilationh, dilationw]] = [step, pad, dilation];
+  return { N, H, W, C, K, R, S, P, Q, steph, stepw, padh, padw, dilationh, dilationw };
+};
+
+function checkWeights(compiled: Compiled, convolution: Convolution): void {
+  const { n, c, k, x: [height, width], f: [rows, columns] } = convolution;
+  const [high, wide] = outOf(convolution);
+  const [dy, x] = [numbers(n * high * wide * k), numbers(n * height * width * c)];
+  const size = rows * columns * c;
+  const args: Arguments = {
+    DY: encode("float16", dy),
+    X: encode("float16", x),
+    DF: encode("float32", new Array<number>(k * size).fill(77)),
+    ...scalarsOf(convolution),
+  };
+  const [entry] = compiled.entries;
+  const form = must(must(entry, "entry").forms?.[0], "form");
+  const launch = { grid: [Math.ceil(k / 64) * Math.ceil(size / 128), 1, 1] as const, args };
+  assert(serves(form, launch), JSON.stringify(convolution));
+  runEntry(compiled, form, launch);
+  const expected = new Float64Array(k * size);
+  eachTap(convolution, (window, tap, pixel) => {
+    for (let filter = 0; filter < k; filter++) {
+      for (let channel = 0; channel < c; channel++) {
+        const at = filter * size + tap * c + channel;
+        expected[at] = (expected[at] ?? 0) +
+          (dy[window * k + filter] ?? NaN) * (x[pixel * c + channel] ?? NaN);
+      }
+    }
+  });
+  // Products of such numbers are sums without rounding.
+  assertEquals(decode("float32", args.DF as Uint8Array).map(Number), [...expected]);
+}
+
+const pair = (min: number, max: number): fc.Arbitrary<readonly [number, number]> =>
+  fc.tuple(fc.integer({ min, max }), fc.integer({ min, max }));
+
+const convolutions: fc.Arbitrary<Convolution> = fc.record({
+  n: fc.integer({ min: 1, max: 4 }),
+  c: fc.constantFrom(64, 128),
+  k: fc.constantFrom(8, 16, 72),
+  x: pair(1, 9),
+  f: pair(1, 3),
+  step: pair(1, 3),
+  pad: pair(0, 4),
+  dilation: pair(1, 3),
+}).filter((convolution) => outOf(convolution).every((extent) => extent >= 1));
+
+for (const digits of ["divided", "counted", "signed"] as const) {
+  Deno.test(`tensor-views copies windows of pixels that are ${digits}`, () => {
+    const compiled = compileForms(weightsText(digits), {});
+    assertStringIncludes(compiled.ptx, "global.im2col.mbarrier");
+    checkWeights(compiled, PLAIN);
+    // Pictures of one pixel, and windows that are wholly outside.
+    checkWeights(compiled, { ...PLAIN, n: 70, x: [1, 1] });
+    checkWeights(compiled, { ...PLAIN, pad: [4, 5] });
+    fc.assert(
+      fc.property(convolutions, (convolution) => checkWeights(compiled, convolution)),
+      { numRuns: 6 },
+    );
+  });
+}
+
+Deno.test("forms with windows serve no launch that copies cannot do", () => {
+  const { entries: [entry] } = compileForms(weightsText("divided"), {});
+  const form = must(must(entry, "entry").forms?.[0], "form");
+  const serving = (change: Partial<Convolution>): boolean => {
+    const args: Arguments = {
+      ...{ DY: new Uint8Array(16), X: new Uint8Array(16), DF: new Uint8Array(16) },
+      ...scalarsOf({ ...PLAIN, ...change }),
+    };
+    return serves(form, { grid: [1, 1, 1], args });
+  };
+  assertEquals(serving({}), true);
+  assertEquals(serving({ c: 72 }), false);
+  assertEquals(serving({ x: [100, 100], dilation: [4, 49] }), true);
+  assertEquals(serving({ x: [300, 300], dilation: [1, 128] }), false, "too far in a window");
+  assertEquals(serving({ x: [600, 600], pad: [1, 129] }), false, "too far outside");
+  assertEquals(serving({ x: [300, 300], f: [3, 132] }), false, "ends too far inside");
+  assertEquals(serving({ step: [8, 8] }), true);
+  assertEquals(serving({ step: [9, 1] }), false);
+});
+
+/** What the stage `views` says of the gathered tile where something else stands in the text. */
+function viewWith(from: string, to: string): string {
+  const text = weightsText("signed");
+  assertStringIncludes(text, from);
+  const changed = { name: "k.tc", text: text.replaceAll(from, to) };
+  const views = inspect(changed, { targets: ["sm_90a"] }, "views");
+  return must(/ x = (.*)/.exec(views)?.[1], views);
+}
+
+/** Each breaks one of the digits. */
+const BROKEN = [
+  ["Q - 32 % Q", "Q - 31 % Q"],
+  ["32 % Q - Q", "32 % Q - P"],
+  ["- Q : 32 % Q", "- Q : 32 % P"],
+  ["32 / Q % P + 1", "32 / Q % P + 2"],
+  ["isRowDone ? 32 / Q", "n >= P ? 32 / Q"],
+  [": 32 / Q % P", ": 32 / P % Q"],
+  ["p >= P", "p > P"],
+  ["p -= isPictureDone ? P : 0", "p -= isPictureDone ? P : 1"],
+  ["p -= isPictureDone ? P", "p -= isRowDone ? P"],
+  ["n += isPictureDone", "n += isRowDone"],
+  ["32 / Q / P + 1", "32 / Q / P"],
+  ["begin % Q", "begin % P"],
+  ["begin / Q / P", "begin / P / Q"],
+] as const;
+
+Deno.test("digits that loops do not count right make no views", () => {
+  const text = weightsText("counted");
+  for (const [from, to] of BROKEN) {
+    assertStringIncludes(text, from);
+    const broken = { name: "k.tc", text: text.replace(from, to) };
+    const views = inspect(broken, { targets: ["sm_90a"] }, "views");
+    assertStringIncludes(views, "x = [32, 128]: no view", to);
+  }
+});
+
+Deno.test("views of windows are found whichever way pictures are counted", () => {
+  for (const pictures of ["row[:, newaxis] < pixels", "row[:, newaxis] < Q * N * P"]) {
+    assertEquals(
+      viewWith("n[:, newaxis] < N", pictures),
+      "[32, 128] of float16 tensor at X, innermost axis first",
+    );
+  }
+});
+
+Deno.test("the stage views says why gathered windows are no copies", () => {
+  const whys = {
+    "its mask does not bound pictures": ["n[:, newaxis] < N && ", ""],
+    "its mask does not bound places of pictures on both sides": ["h >= 0 && ", ""],
+    "nothing bounds its channels": ["c[newaxis, :]", "c[newaxis, :] + 8"],
+    "its columns do not begin at multiples of 64": ["tiles * 128", "tiles * 32"],
+  } as const;
+  for (const [why, [from, to]] of Object.entries(whys)) {
+    assertEquals(viewWith(from, to), `[32, 128]: no view: ${why}`);
+  }
+});
