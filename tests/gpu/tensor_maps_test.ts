@@ -61,11 +61,71 @@ const EDGES: readonly Partial<TensorMap>[] = [
   { extents: [64], strides: [], box: [64], elementStrides: [1] },
 ];
 
+/** Windows of 3 x 3 around each pixel. */
+const WINDOWS: TensorMap = {
+  ...MATRIX,
+  extents: [64, 14, 14, 2],
+  strides: [128, 1792, 25_088],
+  box: [64, 128, 1, 1],
+  elementStrides: [1, 1, 1, 1],
+  windows: [{ lower: -1, upper: -1 }, { lower: -1, upper: -1 }],
+};
+const window = (lower: number, upper: number): NonNullable<TensorMap["windows"]>[number] => ({
+  lower,
+  upper,
+});
+const EDGES_OF_WINDOWS: readonly Partial<TensorMap>[] = [
+  {},
+  { windows: [window(-128, 127), window(127, 127)] },
+  { windows: [window(-129, 0), window(-1, -1)] },
+  { windows: [window(0, 128), window(-1, -1)] },
+  { windows: [window(-1, -1), window(-1, 128)] },
+  { box: [64, 1024, 1, 1] },
+  { box: [64, 1025, 1, 1] },
+  { box: [256, 64, 1, 1], swizzle: "none" },
+  { box: [264, 64, 1, 1], swizzle: "none" },
+  { box: [128, 64, 1, 1] },
+  { elementStrides: [1, 8, 8, 1] },
+  { elementStrides: [1, 9, 1, 1] },
+  {
+    extents: [64, 14, 2],
+    strides: [128, 1792],
+    box: [64, 8, 1],
+    elementStrides: [1, 2, 1],
+    windows: [window(-32768, 32767)],
+  },
+  {
+    extents: [64, 14, 2],
+    strides: [128, 1792],
+    box: [64, 8, 1],
+    elementStrides: [1, 2, 1],
+    windows: [window(-32769, 0)],
+  },
+  {
+    extents: [64, 8, 8, 8, 2],
+    strides: [128, 1024, 8192, 65_536],
+    box: [64, 8, 1, 1, 1],
+    elementStrides: [1, 1, 1, 1, 1],
+    windows: [window(-16, 15), window(-16, 15), window(-1, 1)],
+  },
+  {
+    extents: [64, 8, 8, 8, 2],
+    strides: [128, 1024, 8192, 65_536],
+    box: [64, 8, 1, 1, 1],
+    elementStrides: [1, 1, 1, 1, 1],
+    windows: [window(-17, 15), window(0, 0), window(0, 0)],
+  },
+];
+
 gpuTest("libcuda encodes the maps whose demands are met, and no others", () => {
   const driver = openCudaDriver();
   driver.makeCurrent(driver.retainContext(0));
   try {
-    const differing = EDGES.map((edge) => ({ ...MATRIX, ...edge })).filter((map) =>
+    const maps = [
+      ...EDGES.map((edge) => ({ ...MATRIX, ...edge })),
+      ...EDGES_OF_WINDOWS.map((edge) => ({ ...WINDOWS, ...edge })),
+    ];
+    const differing = maps.filter((map) =>
       (driver.encodeTensorMap(map) === undefined) !== (tensorMapProblem(map) !== undefined)
     );
     assertEquals(differing, []);
