@@ -80,6 +80,8 @@ export interface LowerContext {
   readonly unfinished: Map<Value, StartedDot>;
   /** Another copy of the body of a loop follows this one, which takes up dots as they are left. */
   readonly unrolled: { isFollowed: boolean };
+  /** Sums that are zero, and have nothing in their registers, before the dot that comes next. */
+  readonly fresh: Set<Value>;
   /** Loads from shared memory and copies into it, to be emitted between the instructions of the dots that follow. */
   readonly deferred: (() => void)[];
   /** Lowers the operations of a region by their rules. */

@@ -8,6 +8,8 @@
  *     while (test) body          @!test bra EXIT; LOOP: body; @test bra LOOP; EXIT:
  *
  * Of an unrolled loop that is done several times in a row: LOOP: body; @!test bra LEFT; body; @test bra LOOP; …
+ * Where the first iteration makes sums anew: @!test bra NONE; body; @!test bra EXIT; LOOP: body; @test bra LOOP; EXIT: wait for
+ * its dots; bra END; NONE: zeros; END:
  * Others test in the middle: LOOP: test; @!go bra EXIT; body; bra LOOP; EXIT:
  */
 import type { Item, Operand } from "../ptx/func.ts";
@@ -23,7 +25,7 @@ import type { StartedDot } from "./dots/group_parts.ts";
 import { finishLeft } from "./dots/warp_group_dot.ts";
 import { lowered } from "./values.ts";
 import { whole } from "./element.ts";
-import { isInteger } from "./emitter.ts";
+import { int, isInteger } from "./emitter.ts";
 import { emitMoves } from "./moves.ts";
 
 const bodyOf = (region: Region): readonly Op[] => region.ops.slice(0, -1);
@@ -155,7 +157,7 @@ export function lowerWhile(cx: LowerContext, op: OpOf<"while">, axisInfo: AxisFa
   const kind = op.attrs.within !== undefined ? "branch" : "loop";
   const { isFollowed } = cx.unrolled;
   cx.unrolled.isFollowed = false;
-  if (isRotated(loop.test)) lowerGuarded(cx, loop, op.results, axisInfo, kind, op.attrs.unrolled);
+  if (isRotated(loop.test)) lowerGuarded(cx, loop, op, axisInfo, kind);
   else lowerPlain(cx, loop, op.results, axisInfo);
   cx.unrolled.isFollowed = isFollowed;
 }
@@ -167,10 +169,9 @@ export function lowerWhile(cx: LowerContext, op: OpOf<"while">, axisInfo: AxisFa
 function lowerGuarded(
   cx: LowerContext,
   loop: Loop,
-  results: readonly Value[],
+  { results, attrs: { unrolled: copies = 1, anew = false } }: OpOf<"while">,
   axisInfo: AxisFacts,
   kind: "branch" | "loop",
-  copies = 1,
 ): void {
   const e = cx.emitter;
   const { test, body, continues, initial, repeated, leaving } = loop;
@@ -193,9 +194,15 @@ function lowerGuarded(
       axisInfo,
     )
   );
-  fill(cx, slots, leaving);
+  const all = zip(slots, zip(body.params, leaving));
+  const fresh = anew ? all.filter(([, [param]]) => isSum(body, param)) : [];
+  const filled = all.filter((one) => !fresh.includes(one));
+  // The test is done again for later iterations.
+  const zeros = fresh.flatMap(([slot, [, value]]) => slot.moves(lowered(cx, value)));
+  fill(cx, filled.map(([slot]) => slot), filled.map(([, [, value]]) => value));
   const [head, exit] = [e.newLabel(), e.newLabel()];
-  e.branch(exit, enter, false);
+  const none = fresh.length === 0 ? exit : e.newLabel();
+  e.branch(none, enter, false);
   const guarded = e.nested("branch", () => {
     /** An iteration; gives whether another one follows. */
     const iterate = (): Operand => {
@@ -209,6 +216,15 @@ function lowerGuarded(
       return again;
     };
     const exits: (() => void)[] = [];
+    if (fresh.length > 0) {
+      const first = e.nested("branch", () => {
+        for (const [, [param]] of fresh) cx.fresh.add(param);
+        e.branch(exit, iterate(), false);
+      });
+      e.append(first);
+      // What it computes has its home there.
+      cx.homes?.pause();
+    }
     const iterations = e.nested(kind, () => {
       e.label(head);
       for (let copy = 1; copy < copies; copy++) {
@@ -220,12 +236,27 @@ function lowerGuarded(
       exits.forEach(() => cx.homes?.resume());
     });
     e.append(iterations);
+    if (fresh.length > 0) cx.homes?.resume();
     for (const leave of exits) leave();
   });
   e.append(guarded);
   e.label(exit);
+  if (fresh.length > 0) {
+    // Where other code writes to sums while dots are under way, ptxas lets those wait for each other (C7515).
+    e.emit("wgmma.wait_group.sync.aligned", [int(0)]);
+    const end = e.newLabel();
+    e.branch(end);
+    e.label(none);
+    emitMoves(e, zeros);
+    e.label(end);
+  }
   e.settle(registersOf(slots));
   bindSlots(cx, results, slots);
+}
+
+/** Whether a parameter is the sum of a dot of warp groups. */
+function isSum({ ops }: Region, param: Value): boolean {
+  return ops.some((op) => op.name === "warp_group_dot" && operandsOf(op).sum === param);
 }
 
 /** An iteration that a copy of it follows in code; gives what leaves the loop from there. */

@@ -127,6 +127,7 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
     copied: new Map(),
     unfinished: new Map(),
     unrolled: { isFollowed: false },
+    fresh: new Set(),
     deferred: [],
     homes: options.onHomes === undefined ? undefined : new HomeRecorder(),
     lowerOps: (ops) => {

@@ -177,7 +177,7 @@ function multiplyInPlace(cx: LowerContext, op: GroupDotOp): Operand[] {
   const sums = sumsInPlace(cx, sum);
   const isAnew = op.name === "warp_group_dot" && op.attrs.anew === true;
   if (isAnew) cx.values.set(sum, () => bug("an element of a sum whose registers another dot has"));
-  const adds = !isZero(sum) && !isAnew;
+  const adds = !isZero(sum) && !isAnew && !cx.fresh.delete(sum);
   if (read !== undefined) {
     e.emit("wgmma.wait_group.sync.aligned", [int(0)]);
     read(0, depth);

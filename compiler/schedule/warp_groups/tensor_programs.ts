@@ -15,17 +15,21 @@
  *       wait for all dots; …; store
  *     }
  *
- * So the first slots of a program are filled while the results of the one before are stored. Every program has as
+ * So the first slots of a program are filled while the results of the one before are stored. Where its sums are zero at
+ * first, its first dot makes them, so that no thread has to set them before. Every program has as
  * many iterations, so none in which the cursor stops has none. Tables that say where a program's boxes are get read
  * when the cursor comes to it: no program may write what another one reads, and its own stores come after its loop.
  */
 import { loopOf } from "../../ir/flow.ts";
-import type { Op, OpOf, Region, Value } from "../../ir/func.ts";
+import { type Op, type OpOf, type Region, setAttrs, type Value } from "../../ir/func.ts";
+import { constantOf, operandsOf } from "../../ir/op.ts";
 import { sourcesFirst } from "../../ir/order.ts";
 import { scalarType } from "../../ir/types.ts";
 import { replaceUses } from "../../ir/walk.ts";
+import { isApart } from "../../layout/warp_group.ts";
 import { must } from "../../support/bug.ts";
 import { zip } from "../../support/zip.ts";
+import { isZero } from "../../tile/rules/rule.ts";
 import { copySlice, parametersNeeded, replacing } from "../backward_slice.ts";
 import { ScheduleBuilder } from "../builder.ts";
 import { carry } from "../carried.ts";
@@ -128,11 +132,20 @@ export function pipelineAcrossPrograms(
   }
   body.ops = build.out;
   around.yields(results);
+  if (!isApart(group.dot) && startsAtZero(loop, group.dot)) setAttrs(loop, { anew: true });
 
   const behind = new ScheduleBuilder(func, [], loop.span);
   behind.effect("wait_dots", [], { pending: 0 });
   const first = takeFromCursor(plan, ring, around.inBody.cursor);
   return { ops: [loop, ...behind.out], first, before: before.out };
+}
+
+/** Whether the sums of a dot are zero before its loop. */
+function startsAtZero(loop: OpOf<"while">, dot: OpOf<"dot">): boolean {
+  const { test, body, initial, leaving } = loopOf(loop);
+  const entered = leaving[body.params.indexOf(operandsOf(dot).sum)];
+  const first = entered && initial[test.params.indexOf(entered)];
+  return first !== undefined && isZero(constantOf(first));
 }
 
 /**
