@@ -217,13 +217,14 @@ function lowerGuarded(
     };
     const exits: (() => void)[] = [];
     if (fresh.length > 0) {
+      // What it computes has its home in the loop.
+      cx.homes?.pause();
       const first = e.nested("branch", () => {
         for (const [, [param]] of fresh) cx.fresh.add(param);
         e.branch(exit, iterate(), false);
       });
       e.append(first);
-      // What it computes has its home there.
-      cx.homes?.pause();
+      cx.homes?.resume();
     }
     const iterations = e.nested(kind, () => {
       e.label(head);
@@ -236,7 +237,6 @@ function lowerGuarded(
       exits.forEach(() => cx.homes?.resume());
     });
     e.append(iterations);
-    if (fresh.length > 0) cx.homes?.resume();
     for (const leave of exits) leave();
   });
   e.append(guarded);

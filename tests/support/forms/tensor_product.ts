@@ -33,6 +33,8 @@ export interface TensorProduct {
   readonly loops?: "nested" | "two";
   /** The operand that threads load, in vectors; a box of a tensor if absent. */
   readonly gathered?: "a" | "b";
+  /** What sums are before the loop; zero if absent. */
+  readonly first?: 1;
   /** Rows of C begin and end at multiples of 16 bytes. */
   readonly isAligned?: true;
   /** Blocks of a launch whose blocks do several programs in turn; one for each program if absent. */
@@ -107,7 +109,8 @@ function productFunc(product: TensorProduct): Func {
     %${to}k2: int32 = add %${to}k1, %kb
     yield %${to}2, %${to}k2
   }`;
-  const first = `%first: ${sum} = constant ${element === "int32" ? "0" : "0.0"}`;
+  const start = `${product.first ?? 0}${element === "int32" ? "" : ".0"}`;
+  const first = `%first: ${sum} = constant ${start}`;
   const body = {
     one: loop("first", "sum"),
     two: `${loop("first", "half")}\n${loop("half", "sum")}`,
@@ -275,8 +278,8 @@ export function runProduct(
   );
   for (let i = 0; i < m; i++) {
     for (let j = 0; j < n; j++) {
-      let sum = 0;
-      let magnitude = 0;
+      let sum: number = product.first ?? 0;
+      let magnitude = sum;
       for (let q = 0; q < k; q++) {
         const one = (x?.[transposed.a ? q * lda + i : i * lda + q] ?? NaN) *
           (y?.[transposed.b ? j * ldb + q : q * ldb + j] ?? NaN);

@@ -36,6 +36,20 @@ test("pipelineAcrossPrograms() is right for every number of blocks, programs and
   }
 });
 
+Deno.test("the first dot of a program makes sums that are zero before it, and adds to others", () => {
+  const addsAtFirst = (ptx: string): boolean => {
+    const [first = "", ...others] = ptx.match(/wgmma\.mma_async.*/g) ?? [];
+    assert(others.every((dot) => / 1, 1, 1, 0, [01];$/.test(dot)), "later dots add");
+    return / 1, 1, 1, 0, [01];$/.test(first);
+  };
+  for (const first of [undefined, 1] as const) {
+    const product: TensorProduct = { ...ALONE, ...first && { first }, blocks: 1 };
+    const lowered = lowerProduct(product);
+    assertEquals(addsAtFirst(lowered.ptx), first !== undefined);
+    for (const k of [0, 32, 40, 70]) runProduct(product, { m: 65, n: 260, k }, lowered);
+  }
+});
+
 Deno.test("warps that exchange results among themselves wait between programs without iterations", () => {
   const product: TensorProduct = { ...ALONE, mb: 128, numWarps: 8, blocks: 1 };
   runProduct(product, { m: 130, n: 520, k: 0 }, lowerProduct(product));
