@@ -10,6 +10,7 @@ import { isMemoryOp, type MemoryOp, rowOf } from "../ir/table.ts";
 import { walkOps } from "../ir/walk.ts";
 import { AffineAnalysis } from "./affine.ts";
 import type { Observation } from "./affine_rules.ts";
+import { type Dividend, dividendsIn } from "./dividends.ts";
 import { type Bound, boundsOf } from "./groups.ts";
 import type { Atom, Poly, Term } from "./poly.ts";
 import { Reach } from "./reach.ts";
@@ -46,6 +47,7 @@ export interface Accesses {
   readonly iterated: readonly MemoryAccess[];
   /** Pointer parameters with an access that is neither. */
   readonly unknown: ReadonlySet<Value>;
+  readonly dividends: readonly Dividend[];
   /** How each pointer parameter is used, and the first operation that does. */
   readonly direction: ReadonlyMap<string, { readonly access: Access; readonly span: Span }>;
   /**
@@ -101,7 +103,8 @@ export function collectAccesses(func: Func): Accesses {
   });
   const most = shaping.reduce((so, { elements }) => Math.max(so, elements), 0);
   const names = shaping.flatMap(({ names, elements }) => elements * MINOR < most ? [] : names);
-  return { affine, vague, iterated, unknown, direction, shaping: new Set(names) };
+  const dividends = dividendsIn(func, analysis);
+  return { affine, vague, iterated, unknown, dividends, direction, shaping: new Set(names) };
 }
 
 /** The access of an operation; undefined where its address is not affine in what the analysis follows. */

@@ -55,7 +55,7 @@ export interface Inferred {
 
 /** Infers what it can; the function is not changed. */
 export function infer(func: Func): Inferred {
-  const { affine, vague, iterated, unknown, direction, shaping } = collectAccesses(func);
+  const { affine, vague, iterated, unknown, dividends, direction, shaping } = collectAccesses(func);
   const byParam = accessesByParam(affine, vague);
   const all = [...affine, ...iterated];
   return {
@@ -68,7 +68,7 @@ export function infer(func: Func): Inferred {
     used: usedParams(func),
     bounds: (grid) => ({
       ranges: rangesOf(byParam, grid),
-      ...wrapRequirements(func, affine, grid),
+      ...wrapRequirements(func, affine, dividends, grid),
     }),
     inPlace: (contract) => inPlaceParams(func, contract),
   };

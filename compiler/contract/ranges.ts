@@ -12,6 +12,7 @@ import { isPointer, pointeeBytes } from "../ir/types.ts";
 import { type MemoryAccess, nameOf, wholeElements } from "./accesses.ts";
 import { type Observation, varies } from "./affine_rules.ts";
 import { apply, constant, printExpr, substitute } from "./expr.ts";
+import type { Dividend } from "./dividends.ts";
 import type { Bound } from "./groups.ts";
 import { type GridExtents, type Interval, intervalOf, unite } from "./interval.ts";
 import { limitsOf, limitsOfType } from "./magnitude.ts";
@@ -67,6 +68,7 @@ interface Demand {
 export function wrapRequirements(
   func: Func,
   accesses: readonly MemoryAccess[],
+  dividends: readonly Dividend[],
   grid: GridExtents,
 ): { readonly requires: readonly Requirement[]; readonly wraps: readonly ProvenWrap[] } {
   const types = new Map(func.params.map((param) => [param.name, param.type.element]));
@@ -79,7 +81,7 @@ export function wrapRequirements(
   /** Where no mask says more, all accesses of a shape that rest on an observation demand the same. */
   const known = new Map<Observation, Map<string, Demand>>();
   const demandOf = (
-    access: MemoryAccess,
+    access: Pick<MemoryAccess, "shape">,
     observation: Observation,
     bounds: readonly Bound[],
   ): Demand => {
@@ -106,16 +108,20 @@ export function wrapRequirements(
     observation: Observation,
     bounds: readonly Bound[],
   ): void => {
-    const { poly, type } = observation;
-    if (SCALARS[type].bits >= 64 || isOneName(poly)) return;
+    if (isExempt(observation)) return;
     const { wrap } = demandOf(access, observation, bounds);
     const { span } = access.op;
-    if (wrap !== undefined) wraps.set(span.start, { span, type, value: wrap });
+    if (wrap !== undefined) wraps.set(span.start, { span, type: observation.type, value: wrap });
   };
   for (const access of accesses) {
     if (access.isConditional) continue;
     for (const observation of access.observed) demand(access, observation, access.bounds);
     for (const observation of access.observedByMask) demand(access, observation, []);
+  }
+  for (const dividend of dividends) {
+    for (const observation of dividend.observed) {
+      if (!isExempt(observation)) demandOf(dividend, observation, []);
+    }
   }
   return { requires: [...found.values()], wraps: [...wraps.values()] };
 }
@@ -144,6 +150,10 @@ function limitsIn(
     typeOf,
   );
 }
+
+/** What is taken to fit: nothing of 64 bits wraps in practice, and a name has its type. */
+const isExempt = ({ poly, type }: Observation): boolean =>
+  SCALARS[type].bits >= 64 || isOneName(poly);
 
 /** A parameter or a program id by itself: it fits its own type. */
 function isOneName(poly: Poly): boolean {

@@ -4,7 +4,7 @@
  * register block, so that both sides of the conversion can use wide accesses in global and in shared memory.
  * An access with no contiguous axis of its own takes the layout of its partner: then nothing needs to move.
  */
-import type { AxisInfo } from "../tile/axis.ts";
+import { type AxisFacts, type AxisInfo, likelyAxes } from "../tile/axis.ts";
 import { type Func, isOp, type Op, type OpOf, type Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { hasTrait, isLookup, type OpWith } from "../ir/table.ts";
@@ -35,6 +35,8 @@ interface Anchor {
   readonly shape: readonly number[];
   /** Axis along which addresses increase by one element; undefined: none is known. */
   readonly axis: number | undefined;
+  /** The axis along which lanes are, where none is known. */
+  readonly likely: number;
   /** Elements along `axis` that a thread has side by side: those of one access, or a word of them. */
   readonly vector: number;
 }
@@ -98,16 +100,16 @@ function anchorOf(
   op: AnchorOp,
   axisInfo: (value: Value) => AxisInfo,
   leastBytes: number,
+  likelyInfo: () => AxisFacts,
 ): Anchor {
   const { pointer } = operandsOf(op);
   const { shape } = pointer.type;
-  const { contiguity } = axisInfo(pointer);
-  let axis: number | undefined;
-  // The longest runs win; the last axis breaks ties.
-  for (let d = shape.length - 1; d >= 0; d--) {
-    if ((contiguity[d] ?? 1) > (axis === undefined ? 1 : contiguity[axis] ?? 1)) axis = d;
+  const last = shape.length - 1;
+  const axis = longestRuns(axisInfo(pointer));
+  if (axis === undefined) {
+    const likely = last > 0 ? longestRuns(likelyInfo()(pointer)) : undefined;
+    return { op, shape, axis, likely: likely ?? last, vector: 1 };
   }
-  if (axis === undefined) return { op, shape, axis, vector: 1 };
   const bytes = pointeeBytes(pointer);
   const isByWord = (op.name === "load" || op.name === "store") && op.attrs.words === axis;
   const least = !isByWord
@@ -115,7 +117,14 @@ function anchorOf(
     : op.name === "load"
     ? LOADED_AT_ONCE
     : WORD_BYTES / bytes;
-  return { op, shape, axis, vector: Math.max(least, vectorAlong(op, axis, axisInfo)) };
+  const vector = Math.max(least, vectorAlong(op, axis, axisInfo));
+  return { op, shape, axis, likely: axis, vector };
+}
+
+/** The axis along which addresses increase by one element; the last axis breaks ties. */
+function longestRuns({ contiguity }: AxisInfo): number | undefined {
+  const longest = Math.max(...contiguity);
+  return longest > 1 ? contiguity.lastIndexOf(longest) : undefined;
 }
 
 /** Stores that data of a load reaches through element-wise operations and permutations. */
@@ -207,12 +216,14 @@ export function anchorLayouts(
 ): Map<Op, LinearLayout> {
   const anchors = new Map<AnchorOp, Anchor>();
   const operands = operandLoads(func);
+  let likely: AxisFacts | undefined;
+  const likelyInfo = (): AxisFacts => likely ??= likelyAxes(func);
   const leastBytes = (op: Op): number =>
     chunked.has(op) ? ACCESS_BYTES : operands.has(op) ? WORD_BYTES : 1;
   walkOps(func.body, (op) => {
     if (!hasTrait(op, "anchors") || isLookup(op)) return;
     if (operandsOf(op).pointer.type.shape.length > 0) {
-      anchors.set(op, anchorOf(op, axisInfo, leastBytes(op)));
+      anchors.set(op, anchorOf(op, axisInfo, leastBytes(op), likelyInfo));
     }
   });
   const users = usersOf(func);
@@ -255,7 +266,7 @@ function layoutFor(
       return blockedLayout({
         shape: anchor.shape,
         ...threads,
-        order: orderFrom(rank - 1, rank),
+        order: orderFrom(anchor.likely, rank),
         vector: 1,
       });
     }

@@ -106,12 +106,14 @@ const binary = elementwise<BinaryOp>((e, op, at) => {
   const { left, right } = operandsOf(op);
   return lowerBinary(e, op.name, left.type.element, at(left), at(right));
 });
-const divide: Rule<"div"> = (cx, op) => {
+const divide: Rule<"div"> = (cx, op, axisInfo) => {
   const { left, right } = operandsOf(op);
   const { element } = left.type;
   const isRelaxed = element === "float32" && cx.emitter.floats.fastDivision;
-  if (isRelaxed || !dividesTogether(cx, element)) binary(cx, op);
-  else lowerQuotients(cx, element, { result: resultOf(op), left, right });
+  if (isRelaxed || !dividesTogether(cx, element)) {
+    binary(cx, op);
+    onceInRuns(cx, resultOf(op), axisInfo);
+  } else lowerQuotients(cx, element, { result: resultOf(op), left, right });
 };
 const compareEach = elementwise<ComparisonOp>((e, op, at) => {
   const { left, right } = operandsOf(op);
@@ -120,11 +122,14 @@ const compareEach = elementwise<ComparisonOp>((e, op, at) => {
 /** Bounds that are multiples of a vector decide for all its elements at once. */
 const compare: Rule<ComparisonOp> = (cx, op, axisInfo) => {
   compareEach(cx, op);
-  const result = resultOf(op);
+  onceInRuns(cx, resultOf(op), axisInfo);
+};
+/** Of elements that are known to be equal, one is computed. */
+function onceInRuns(cx: LowerContext, result: Value, axisInfo: AxisFacts): void {
   const each = lowered(cx, result);
   const equal = equalRegisters(result.type.layout, axisInfo(result));
   if (equal !== 0) cx.values.set(result, (register) => each(register & ~equal));
-};
+}
 const unary = elementwise<"neg" | "not">((e, op, at) => {
   const { value } = operandsOf(op);
   return lowerUnary(e, op.name, value.type.element, at(value));

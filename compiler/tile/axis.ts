@@ -12,7 +12,8 @@ import { bytesOf, isPointer } from "../ir/types.ts";
 import { definedIn, walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import { zip } from "../support/zip.ts";
-import { type Rule, RULES } from "./axis_rules.ts";
+import { type Divisions, type Rule, RULES } from "./axis_rules.ts";
+import { nonNegative } from "./non_negative.ts";
 import { type AxisInfo, either, powerOfTwoIn, scalarInfo, unknown } from "./axis_info.ts";
 
 export { type AxisInfo, MOST, powerOfTwoIn } from "./axis_info.ts";
@@ -26,8 +27,13 @@ const sameInfo = (a: AxisInfo, b: AxisInfo): boolean =>
   );
 
 /** Facts of every value of a function, computed on demand. */
-export function axisAnalysis(func: Func): AxisFacts {
-  const analysis = new Analysis();
+export const axisAnalysis = (func: Func): AxisFacts => analysed(func, false);
+
+/** What is likely where divisors are large: the axis along which `X[i % N]` follows its neighbours, whatever N is. */
+export const likelyAxes = (func: Func): AxisFacts => analysed(func, true);
+
+function analysed(func: Func, areLong: boolean): AxisFacts {
+  const analysis = new Analysis(areLong);
   func.params.forEach((param, i) => {
     const element = param.type.element;
     const natural = isPointer(element) ? bytesOf(element.pointee) : 1;
@@ -49,9 +55,14 @@ class Analysis {
   readonly known = new Map<Value, AxisInfo>();
   /** The loop of each parameter of a region. */
   readonly loops = new Map<Value, OpOf<"while">>();
+  readonly #divisions: Divisions;
   readonly #used = new Map<OpOf<"while">, readonly Value[]>();
   /** What was found for parameters of loops, weaker with each iteration of an outer one. */
   readonly #solved = new Map<Value, AxisInfo>();
+
+  constructor(areLong: boolean) {
+    this.#divisions = { isNonNegative: nonNegative(this.loops), areLong };
+  }
 
   of(value: Value): AxisInfo {
     const found = this.known.get(value);
@@ -104,7 +115,7 @@ class Analysis {
 
   #byRule<N extends TileOp>(op: OpOf<N>): AxisInfo | undefined {
     const rule: Rule<N> | undefined = RULES[op.name];
-    return rule?.(op, (operand) => this.of(operand));
+    return rule?.(op, (operand) => this.of(operand), this.#divisions);
   }
 
   /**

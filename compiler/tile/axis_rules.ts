@@ -20,7 +20,15 @@ import { times } from "../support/times.ts";
 
 type Of = (value: Value) => AxisInfo;
 
-export type Rule<N extends TileOp> = (op: OpOf<N>, of: Of) => AxisInfo;
+/** What rules of divisions ask for. */
+export interface Divisions {
+  /** Whether a signed number is never negative (non_negative.ts). */
+  readonly isNonNegative: (value: Value) => boolean;
+  /** Runs are taken not to end at multiples of the divisor: not facts, but what is likely of large divisors. */
+  readonly areLong: boolean;
+}
+
+export type Rule<N extends TileOp> = (op: OpOf<N>, of: Of, divisions: Divisions) => AxisInfo;
 
 type OrderOp = Exclude<ComparisonOp, "eq" | "ne">;
 
@@ -120,31 +128,37 @@ function comparison(run: "left" | "right"): Rule<OrderOp> {
 }
 
 /**
- * How long the aligned runs are that lie between two multiples of the divisor. Not of signed numbers: divisions round
- * towards zero, so -16 / 16 and -15 / 16 differ.
+ * How long the aligned runs are that lie between two multiples of the divisor. Not of numbers that may be negative:
+ * divisions round towards zero, so -16 / 16 and -15 / 16 differ.
  */
-function runsOfDivision(op: OpOf<"div" | "rem">, of: Of): readonly number[] {
+function runsOfDivision(
+  op: OpOf<"div" | "rem">,
+  of: Of,
+  { isNonNegative, areLong }: Divisions,
+): readonly number[] {
   const { left, right } = operandsOf(op);
   const { element } = left.type;
   const isUnsigned = !isPointer(element) && SCALARS[element].class === "int" &&
     !SCALARS[element].signed;
+  const isExact = isUnsigned || isNonNegative(left);
   const [a, b] = [of(left), of(right)];
   return axes(left).map((d) => {
     const aligned = meet(a.contiguity[d] ?? 1, a.divisibility[d] ?? 1);
-    return isUnsigned ? meet(aligned, meet(everywhere(b, d), b.constancy[d] ?? 1)) : 1;
+    if (areLong) return aligned;
+    return isExact ? meet(aligned, meet(everywhere(b, d), b.constancy[d] ?? 1)) : 1;
   });
 }
 
 /** x .. x + 7 give one quotient where x and the divisor are multiples of 8. */
-const quotient: Rule<"div"> = (op, of) => {
+const quotient: Rule<"div"> = (op, of, divisions) => {
   const plain = constantRunsOnly(op, of);
-  const runs = runsOfDivision(op, of);
+  const runs = runsOfDivision(op, of, divisions);
   return { ...plain, constancy: plain.constancy.map((k, d) => Math.max(k, runs[d] ?? 1)) };
 };
 
 /** ... and a run of remainders. */
-const remainder: Rule<"rem"> = (op, of) => {
-  const contiguity = runsOfDivision(op, of);
+const remainder: Rule<"rem"> = (op, of, divisions) => {
+  const contiguity = runsOfDivision(op, of, divisions);
   const { left, right } = operandsOf(op);
   const [a, b] = [of(left), of(right)];
   return {

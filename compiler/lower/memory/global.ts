@@ -12,6 +12,7 @@ import { zip } from "../../support/zip.ts";
 import { query } from "../../targets.ts";
 import type { LowerContext, Lowered } from "../context.ts";
 import { ownerPredicate, scalarCopies } from "../addresses.ts";
+import { equalRegisters } from "../rule.ts";
 import { lowered, ofRegister } from "../values.ts";
 import { copyBits } from "../../linear/threads.ts";
 import { accessShape, packAccess, type Ref, unpackAccess, vectorOf, whole } from "../element.ts";
@@ -212,7 +213,11 @@ export function lowerLoad(cx: LowerContext, op: OpOf<"load">, axisInfo: AxisFact
   const { pointer } = operandsOf(op);
   const load = (group: AccessGroup): readonly Ref[] => loadAccess(cx, op, group, axisInfo);
   const elements: Lowered[] = [];
+  const result = resultOf(op);
+  // Of elements at the same address, one is loaded.
+  const equal = equalRegisters(pointer.type.layout, axisInfo(result));
   for (const group of accessGroups(op, axisInfo)) {
+    if ((group[0] & equal) !== 0) continue;
     const early = isLate(e, op) ? undefined : load(group);
     let late: { readonly scope: Scope; readonly refs: readonly Ref[] } | undefined;
     const refs = (): readonly Ref[] => {
@@ -223,9 +228,8 @@ export function lowerLoad(cx: LowerContext, op: OpOf<"load">, axisInfo: AxisFact
     group.forEach((register, i) => elements[register] = () => ofRegister(refs(), i));
   }
   const free = pointer.type.layout === undefined ? 0 : freeMask(pointer.type.layout.register);
-  const result = resultOf(op);
   // Narrow scalars and lone elements are extended once; parts of words stay parts.
-  cx.values.set(result, (register) => ofRegister(elements, register & ~free)(register));
+  cx.values.set(result, (register) => ofRegister(elements, register & ~(free | equal))(register));
 }
 
 /** The condition that threads store what they alone hold of a tile: one thread stores a scalar. */

@@ -2,9 +2,9 @@ import { assert, assertEquals } from "../../support/assert.ts";
 import fc from "../../support/property.ts";
 import { parseFunc } from "../../../compiler/ir/parse.ts";
 import { infer, type Inferred } from "../../../compiler/contract/infer.ts";
-import { evaluate, printExpr } from "../../../compiler/contract/expr.ts";
+import { apply, constant, evaluate, param, printExpr } from "../../../compiler/contract/expr.ts";
 import { describeAxes } from "../../../compiler/contract/tensors.ts";
-import type { AccessRange } from "../../../compiler/contract/types.ts";
+import type { AccessRange, ContractExpr } from "../../../compiler/contract/types.ts";
 import { type AxisSpec, MASKED_TRANSPOSE, PLAIN_TRANSPOSE, storeKernel } from "./support/ir.ts";
 
 function show(inferred: Inferred): unknown {
@@ -37,6 +37,31 @@ Deno.test("infer() reads everything from the masks of a transposition", () => {
       "-2147483648 <= (N - 1) * ldy && (N - 1) * ldy <= 2147483647",
     ],
   });
+});
+
+Deno.test("infer() demands that numbers of programs that are divided do not wrap", () => {
+  const divided = (grid: ContractExpr): readonly string[] => {
+    const func = parseFunc(`func @f(%0 X: float32*, %1 m: int32) {
+  %2: int32 = program_id 0
+  %3: int32 = constant 1024
+  %4: int32 = mul %2, %3
+  %5: int32[1024] = splat %4
+  %6: int32[1024] = range 0
+  %7: int32[1024] = add %5, %6
+  %8: int32[1024] = splat %1
+  %9: int32[1024] = rem %7, %8
+  %10: float32*[1024] = splat %0
+  %11: float32*[1024] = offset %10, %9
+  %12: float32[1024] = constant 1.5
+  store %11, %12
+  return
+}
+`);
+    const bounds = infer(func).bounds(() => grid);
+    return bounds.requires.map(({ text }) => text);
+  };
+  assertEquals(divided(param("m")), ["1024 * grid[0] - 1 <= 2147483647"]);
+  assertEquals(divided(apply("cdiv", param("m"), constant(1024))), []);
 });
 
 Deno.test("infer() leaves grid and extents of an unmasked transposition open, but not its ranges", () => {

@@ -15,6 +15,7 @@ import {
 import { parseFunc } from "../../../compiler/ir/parse.ts";
 import type { TileOp } from "../../../compiler/ir/ops.ts";
 import { bytesOf, type Element, type IrType, isPointer } from "../../../compiler/ir/types.ts";
+import { walkOps } from "../../../compiler/ir/walk.ts";
 import { verifyFunc } from "../../../compiler/ir/verify.ts";
 import { must } from "../../../compiler/support/bug.ts";
 
@@ -135,6 +136,13 @@ class Draw {
 const INTS = ["int32", "uint32", "int64", "int8"] as const;
 const POINTERS = [pointerTo("float32"), pointerTo("float16"), pointerTo("int8")];
 
+/** Where the tile of a program begins. */
+function programStart(sample: Sample, extent: number): Value {
+  const type: IrType = { element: "int32", shape: [] };
+  const size = sample.op("constant", [], type, { value: BigInt(extent) });
+  return sample.op("mul", [sample.op("program_id", [], type, { axis: 0 }), size], type);
+}
+
 /** A random function whose values are of one shape in the end: enough to meet all rules in all orders. */
 function randomSample(draw: Draw): Sample {
   const sample = new Sample();
@@ -170,7 +178,8 @@ function randomSample(draw: Draw): Sample {
       const lo = draw.pick([0n, 4n, 3n, 16n]);
       let line = sample.op("range", [], { element, shape: [extent] }, { lo });
       if (draw.below(2) > 0) {
-        const start = sample.op("splat", [scalarOf(element)], { element, shape: [extent] });
+        const from = draw.below(2) === 0 ? scalarOf(element) : programStart(sample, extent);
+        const start = sample.op("splat", [from], { element, shape: [extent] });
         line = sample.op("add", [line, start], line.type);
       }
       const wide = axis === 0 ? [extent, 1] : [1, extent];
@@ -325,6 +334,59 @@ Deno.test("axisAnalysis() ends runs of quotients and remainders of unsigned numb
       assertEquals(of(rest), { contiguity: [runs], divisibility: [runs], constancy: [1] });
     }
   }
+});
+
+Deno.test("axisAnalysis() knows that tiles of programs are not negative, and quotients of them not of signed numbers", () => {
+  const sample = new Sample();
+  const type: IrType = { element: "int32", shape: [64] };
+  const range = sample.op("range", [], type, { lo: 0n });
+  const tile = sample.op(
+    "add",
+    [sample.op("splat", [programStart(sample, 64)], type), range],
+    type,
+  );
+  const by = sample.op("splat", [sample.param("int32", 8, 24n)], type);
+  const [row, column] = (["div", "rem"] as const).map((name) => sample.op(name, [tile, by], type));
+  const before = sample.op("sub", [tile, sample.op("constant", [], type, { value: 64n })], type);
+  const signed = sample.op("rem", [before, by], type);
+  sample.check();
+  const of = axisAnalysis(sample.func);
+  assertEquals(of(must(row, "quotient")).constancy, [8]);
+  assertEquals(of(must(column, "remainder")).contiguity, [8]);
+  assertEquals(of(signed).contiguity, [1]);
+});
+
+Deno.test("axisAnalysis() knows that what a loop counts up from zero is not negative", () => {
+  const quotient = (step: string, from: string): AxisInfo => {
+    const func = parseFunc(`func @f(%0 n: int32, %1 m: int32 {multipleof = 8}) {
+  %2: int32 = constant ${from}
+  %3: int32[64] = range 0
+  %4: int32[64] = splat %1
+  %12: int32 = constant 64
+  %5: int32 = while %2 (%6: int32) {
+    %7: bool = lt %6, %0
+    condition %7, %6
+  } (%8: int32) {
+    %9: int32[64] = splat %8
+    %10: int32[64] = add %9, %3
+    %11: int32[64] = div %10, %4
+    %13: int32 = ${step}
+    yield %13
+  }
+  return
+}
+`);
+    let found: Value | undefined;
+    walkOps(func.body, (op) => {
+      if (op.name === "div") found = op.results[0];
+    });
+    return axisAnalysis(func)(must(found, "quotient"));
+  };
+  assertEquals(quotient("add %8, %12", "0").constancy, [8]);
+  assertEquals(quotient("add %12, %8", "0").constancy, [8]);
+  assertEquals(quotient("sub %8, %12", "0").constancy, [1]);
+  assertEquals(quotient("add %8, %12", "-64").constancy, [1]);
+  assertEquals(quotient("add %8, %8", "0").constancy, [1]);
 });
 
 Deno.test("axisAnalysis() finds which side of a comparison may run, and ends the runs of a select with it", () => {
