@@ -5,7 +5,8 @@
  * does not get right (SASS of ptxas 13.0), so nothing of two quotients overlaps. Here the sequences of a group of elements
  * run side by side, and one branch does all of them again by `div.rn.f32` where an operand of any is outside of a window.
  * That is for functions with dots, whose warps are few. Without dots, other warps work while one divides, and the
- * registers of a group are missed (swiglu of gated.tc was 3 % slower on an H200).
+ * registers of a group are missed (swiglu of gated.tc was 3 % slower on an H200). Where elements have one divisor, it
+ * gains there too (divide_by_one.ts).
  *
  *   y = about 1 / b     within 1 ulp (PTX ISA 9.0, rcp.approx.ftz.f32)
  *   y = y + y(1 - by)   1 / b rounded to nearest: the error is squared
@@ -20,7 +21,7 @@
  * All that holds where nothing overflows or is subnormal. With 2^-63 <= |a| < 2^65 and 2^-31 <= |b| < 2^33, y and q are
  * between 2^-97 and 2^97, and 1 - by and r are 0 or at least 2^-47 and 2^-111. Zeros, infinities and NaN are outside.
  */
-import type { Operand } from "../ptx/func.ts";
+import type { Operand, Register } from "../ptx/func.ts";
 import type { Value } from "../ir/func.ts";
 import type { Element } from "../ir/types.ts";
 import { registerCount } from "../layout/tiles.ts";
@@ -52,10 +53,18 @@ interface Computation<Inputs extends readonly Operand[]> {
   readonly compute: (inputs: Inputs, divide: Divide) => Operand;
   /** Elements of a group. */
   readonly size: number;
+  /** How a group's quotients are made. */
+  readonly together: Together;
 }
 
+/** Gives what each of these computes. */
+export type Together = (
+  e: Emitter,
+  elements: readonly ((divide: Divide) => Operand)[],
+) => readonly Operand[];
+
 /** Operands of a quotient. */
-interface Pair {
+export interface Pair {
   readonly a: Operand;
   readonly b: Operand;
 }
@@ -85,9 +94,11 @@ type Single = "float32" | "float16" | "bfloat16";
 
 /** Whether quotients of such elements are made in groups. */
 export function dividesTogether(cx: LowerContext, element: Element): element is Single {
-  return cx.hasDots &&
-    (element === "float32" || element === "float16" || element === "bfloat16");
+  return cx.hasDots && isSingle(element);
 }
+
+export const isSingle = (element: Element): element is Single =>
+  element === "float32" || element === "float16" || element === "bfloat16";
 
 /** The element of a value as a float. */
 export function floatAt(
@@ -107,12 +118,14 @@ export function lowerQuotients(
   cx: LowerContext,
   element: Single,
   { result, left, right }: { readonly result: Value; readonly left: Value; readonly right: Value },
+  together: Together = divideTogether,
 ): void {
   computeTogether(cx, element, result, {
     inputs: (register) =>
       [floatAt(cx, element, left, register), floatAt(cx, element, right, register)] as const,
     compute: ([a, b], divide) => divide(a, b),
     size: GROUP,
+    together,
   });
 }
 
@@ -121,7 +134,7 @@ export function computeTogether<Inputs extends readonly Operand[]>(
   cx: LowerContext,
   element: Single,
   result: Value,
-  { inputs, compute, size }: Computation<Inputs>,
+  { inputs, compute, size, together }: Computation<Inputs>,
 ): void {
   const e = cx.emitter;
   const { layout } = result.type;
@@ -144,7 +157,7 @@ export function computeTogether<Inputs extends readonly Operand[]>(
         .map((one) => [keyOf(one), one]),
     );
     if (pending.size > FEW) {
-      const singles = divideTogether(
+      const singles = together(
         e,
         [...pending.values()].map((one) => (divide) => compute(one, divide)),
       );
@@ -183,10 +196,34 @@ function isWorthwhile({ a, b }: Pair): boolean {
   return !isPower && isInside(a, NUMERATORS) && isInside(b, DIVISORS);
 }
 
-/** What each of these computes. */
-function divideTogether(
+/** Any two numbers of each element. */
+export const divideTogether: Together = (e, elements) =>
+  inGroup(e, elements, {
+    isWorthwhile,
+    approach,
+    isOutside: (pairs) => {
+      const inside = e.pure("and.b32", "b32", [
+        areInside(e, pairs.map(({ a }) => a), NUMERATORS),
+        areInside(e, pairs.map(({ b }) => b), DIVISORS),
+      ]);
+      const isOutside = e.register("pred");
+      e.emit("setp.ne.s32", [isOutside, inside, int(-1)]);
+      return isOutside;
+    },
+  });
+
+/** A sequence for quotients, and where it does not get all of them right. */
+interface Sequence {
+  readonly isWorthwhile: (pair: Pair) => boolean;
+  readonly approach: (e: Emitter, pair: Pair) => Operand;
+  readonly isOutside: (pairs: readonly Pair[]) => Register;
+}
+
+/** What elements compute by a sequence, again by the instruction where a pair is outside of it. */
+export function inGroup(
   e: Emitter,
   elements: readonly ((divide: Divide) => Operand)[],
+  { isWorthwhile, approach, isOutside }: Sequence,
 ): readonly Operand[] {
   const pairs: Pair[] = [];
   const divide: Divide = (a, b) => {
@@ -198,15 +235,13 @@ function divideTogether(
   const near = elements.map((element) => element(divide));
   if (pairs.length === 0) return near;
   const singles = near.map((from): Move => ({ to: e.register("b32"), from }));
-  const inside = e.pure("and.b32", "b32", [
-    areInside(e, pairs.map(({ a }) => a), NUMERATORS),
-    areInside(e, pairs.map(({ b }) => b), DIVISORS),
-  ]);
-  const isOutside = e.register("pred");
-  e.emit("setp.ne.s32", [isOutside, inside, int(-1)]);
+  const outside = isOutside(pairs);
   emitMoves(e, singles);
   const end = e.newLabel();
-  e.emit("bra", [{ kind: "symbol", name: end }], { register: isOutside, negated: true });
+  e.emit("bra", [{ kind: "symbol", name: end }], {
+    register: outside,
+    negated: true,
+  });
   e.append(e.nested("branch", () => {
     const exact = elements.map((element) => element(exactly(e)));
     emitMoves(e, zip(singles, exact).map(([{ to }, from]) => ({ to, from })));
@@ -224,7 +259,10 @@ function approach(e: Emitter, { a, b }: Pair): Operand {
 }
 
 /** -b, and 1 / b rounded to nearest. */
-function reciprocal(e: Emitter, b: Operand): { readonly minus: Operand; readonly y: Operand } {
+export function reciprocal(
+  e: Emitter,
+  b: Operand,
+): { readonly minus: Operand; readonly y: Operand } {
   const divisor = numberOf(b);
   if (divisor !== undefined) {
     // Double precision is so much wider that rounding twice gives what rounding once would.

@@ -16,7 +16,8 @@ import {
 } from "./arithmetic.ts";
 import type { LowerContext } from "./context.ts";
 import { atRegister } from "./addresses.ts";
-import { dividesTogether, lowerQuotients } from "./divide.ts";
+import { dividesTogether, isSingle, lowerQuotients } from "./divide.ts";
+import { divideByOne } from "./divide_by_one.ts";
 import { emitDeferred, lowered, memo } from "./values.ts";
 import { threadBases } from "../linear/threads.ts";
 import { lowerIf, lowerLeave, lowerWhile } from "./control.ts";
@@ -110,10 +111,19 @@ const divide: Rule<"div"> = (cx, op, axisInfo) => {
   const { left, right } = operandsOf(op);
   const { element } = left.type;
   const isRelaxed = element === "float32" && cx.emitter.floats.fastDivision;
-  if (isRelaxed || !dividesTogether(cx, element)) {
+  const operands = { result: resultOf(op), left, right };
+  if (!isRelaxed && dividesTogether(cx, element)) lowerQuotients(cx, element, operands);
+  else if (!isRelaxed && isSingle(element) && isShared(right, axisInfo)) {
+    lowerQuotients(cx, element, operands, divideByOne);
+  } else {
     binary(cx, op);
     onceInRuns(cx, resultOf(op), axisInfo);
-  } else lowerQuotients(cx, element, { result: resultOf(op), left, right });
+  }
+};
+/** Whether several elements of a thread have one divisor. */
+const isShared = (divisor: Value, axisInfo: AxisFacts): boolean => {
+  const equal = equalRegisters(divisor.type.layout, axisInfo(divisor));
+  return (equal & (equal - 1)) !== 0;
 };
 const compareEach = elementwise<ComparisonOp>((e, op, at) => {
   const { left, right } = operandsOf(op);

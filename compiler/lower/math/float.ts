@@ -14,7 +14,13 @@ import { convertScalar } from "../convert/convert.ts";
 import { type Emitter, int } from "../emitter.ts";
 import { bankOf, whole } from "../element.ts";
 import type { LowerContext, Lowered } from "../context.ts";
-import { computeTogether, dividesTogether, floatAt, FUNCTION_GROUP } from "../divide.ts";
+import {
+  computeTogether,
+  dividesTogether,
+  divideTogether,
+  floatAt,
+  FUNCTION_GROUP,
+} from "../divide.ts";
 import { lowered, memo } from "../values.ts";
 import { INTEGER_MATH, isIntegerOperation } from "./integer.ts";
 import { erf } from "./erf.ts";
@@ -126,6 +132,7 @@ export function lowerMath(cx: LowerContext, op: OpOf<"math">): void {
       compute: ([x = int(0), y = x, z = x], divide) =>
         formula(new Fp(cx.emitter, 32, divide), x, y, z),
       size: FUNCTION_GROUP,
+      together: divideTogether,
     });
   }
   const compute = formulaOf(name, element, resultOf(op).type.element);

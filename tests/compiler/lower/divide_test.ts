@@ -257,3 +257,64 @@ Deno.test("the sequence of lowerQuotients() is exact from any reciprocal within 
     }
   }
 });
+
+/** Numerators around the ends of what is done without a branch, zeros among them. */
+const OVER_ONE: Readonly<Record<string, (random: Random) => number>> = {
+  "any bits": (random) => floatWithin(random, 0, 255),
+  "ordinary numbers": (random) => floatWithin(random, 30, 190),
+  "ends": (random) => nearPower(random, [-103, -102, -101, -79, -78, -77, 96, 97, -126, 127]),
+  "special values": (random) => pick(random, SPECIAL),
+  "zeros": (random) => pick(random, [0, -0, 1e-20, -3, 2 ** -100, NaN]),
+};
+
+Deno.test("divideByOne() rounds quotients of all floats by one of them correctly, without dots", () => {
+  const random = freshRandom();
+  for (const [pragmas, flush] of [[[], false], [["ftz(on)"], true]] as const) {
+    const ptx = ptxOf(`*(Y + r) = a / *(X + ${COUNT});`, pragmas, COUNT, "");
+    assertEquals(countOf(ptx, /rcp\.approx\.ftz\.f32/g), 1);
+    for (const [name, draw] of Object.entries(OVER_ONE)) {
+      for (let i = 0; i < 12; i++) {
+        const near = nearPower(random, [-25, -24, -23, 21, 22, 23]);
+        const b = pick(random, [
+          floatWithin(random, 104, 147),
+          near,
+          -near,
+          pick(random, SPECIAL),
+          (2 ** 24 - random.below(8)) * 2 ** -20,
+        ]);
+        check(ptx, `${name} over one`, (from) => [draw(from), b], random, flush);
+      }
+    }
+  }
+  // The sequence alone: zeros of both signs, and what rounds to few bits.
+  const alone = ptxOf(`*(Y + r) = a / *(X + ${COUNT});`, [], COUNT, "")
+    .replaceAll("div.rn.f32", "sub.rn.f32");
+  for (let i = 0; i < 20; i++) {
+    const b = Math.abs(floatWithin(random, 104, 147));
+    check(alone, "no exceptions", (from) => [
+      pick(from, [0, -0, NaN, floatWithin(from, 26, 222), floatWithin(from, 26, 222)]),
+      b,
+    ], random);
+  }
+});
+
+Deno.test("divideByOne() divides rows of a tile by numbers of their own", () => {
+  const ptx = ptxOf(
+    `float s[16] = reshape(b, 16, 32)[:, +];
+  float q[16, 32] = reshape(a, 16, 32) / s[:, newaxis];
+  *(Y + r) = reshape(q, 512);`,
+    [],
+    COUNT,
+    "",
+  );
+  const random = freshRandom();
+  const x = new Float32Array(2 * COUNT).map(() => random.below(64) - 8);
+  const y = new Float32Array(COUNT);
+  emulate(ptx, { args: [x, y, int(0)], block: [32, 1, 1] });
+  y.forEach((got, i) => {
+    let sum = 0;
+    for (let j = 0; j < 32; j++) sum += x[COUNT + i - i % 32 + j] ?? NaN;
+    const wanted = Math.fround((x[i] ?? NaN) / sum);
+    assert(Object.is(got, wanted), `seed ${random.seed}: ${i} ${got} for ${wanted}`);
+  });
+});
