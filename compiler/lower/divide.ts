@@ -57,11 +57,11 @@ interface Computation<Inputs extends readonly Operand[]> {
   readonly together: Together;
 }
 
+/** What elements compute. */
+export type Elements = readonly ((divide: Divide) => Operand)[];
+
 /** Gives what each of these computes. */
-export type Together = (
-  e: Emitter,
-  elements: readonly ((divide: Divide) => Operand)[],
-) => readonly Operand[];
+export type Together = (e: Emitter, elements: Elements) => readonly Operand[];
 
 /** Operands of a quotient. */
 export interface Pair {
@@ -97,8 +97,9 @@ export function dividesTogether(cx: LowerContext, element: Element): element is 
   return cx.hasDots && isSingle(element);
 }
 
-export const isSingle = (element: Element): element is Single =>
-  element === "float32" || element === "float16" || element === "bfloat16";
+export function isSingle(element: Element): element is Single {
+  return element === "float32" || element === "float16" || element === "bfloat16";
+}
 
 /** The element of a value as a float. */
 export function floatAt(
@@ -197,7 +198,7 @@ function isWorthwhile({ a, b }: Pair): boolean {
 }
 
 /** Any two numbers of each element. */
-export const divideTogether: Together = (e, elements) =>
+export const divideTogether = (e: Emitter, elements: Elements): readonly Operand[] =>
   inGroup(e, elements, {
     isWorthwhile,
     approach,
@@ -222,7 +223,7 @@ interface Sequence {
 /** What elements compute by a sequence, again by the instruction where a pair is outside of it. */
 export function inGroup(
   e: Emitter,
-  elements: readonly ((divide: Divide) => Operand)[],
+  elements: Elements,
   { isWorthwhile, approach, isOutside }: Sequence,
 ): readonly Operand[] {
   const pairs: Pair[] = [];

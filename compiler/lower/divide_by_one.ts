@@ -11,7 +11,7 @@
  * where subnormal numbers are flushed it must be one of 2^-126, so |a| at least 2^-78. NaN gives NaN.
  */
 import type { Operand, Register } from "../ptx/func.ts";
-import { inGroup, type Pair, reciprocal, type Together } from "./divide.ts";
+import { type Elements, inGroup, type Pair, reciprocal } from "./divide.ts";
 import { type Emitter, int } from "./emitter.ts";
 
 const BIAS = 127;
@@ -24,7 +24,7 @@ const NUMERATORS_END = 97;
 const LEAST_DIVISOR = -24;
 const DIVISORS_END = 22;
 
-export const divideByOne: Together = (e, elements) =>
+export const divideByOne = (e: Emitter, elements: Elements): readonly Operand[] =>
   inGroup(e, elements, {
     isWorthwhile: ({ a, b }) => a.kind === "register" && b.kind === "register",
     approach,

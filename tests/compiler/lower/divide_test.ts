@@ -114,6 +114,8 @@ function check(ptx: string, name: string, draw: Draw, seed: Random, flush = fals
     const [a, b] = [must(x[i], "a"), must(x[COUNT + i], "b")];
     // Twice the bits and two more: rounding to double precision first changes nothing.
     const wanted = flushed(Math.fround(flushed(a) / flushed(b)));
+    // What only rounding makes the smallest normal number may be flushed before that.
+    if (flush && Math.abs(wanted) === 2 ** -126 && Object.is(got, 0 * wanted)) return;
     assert(Object.is(got, wanted), `${name}, seed ${seed.seed}: ${a} / ${b} = ${wanted}: ${got}`);
   });
 }
