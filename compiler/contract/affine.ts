@@ -91,6 +91,9 @@ const LEAST_RUN = 8;
  */
 export type AffineScope = "launch" | "program" | "boxes" | "windows";
 
+const isConstant = ({ def }: Value): boolean =>
+  def?.name === "constant" || (isOp(def, "splat") && isConstant(operandsOf(def).value));
+
 /** Answers questions about the values of one function; remembers what it worked out. */
 export class AffineAnalysis {
   readonly #ints = new Map<Value, AffineInt | undefined>();
@@ -142,7 +145,8 @@ export class AffineAnalysis {
     if (!isInt) return undefined;
     if (shape.length === 0) return exact(polyOfAtom(scalarAtom(value)));
     if (this.#digits !== undefined) return this.#digit(value, this.#digits);
-    return this.#inRuns(value) ?? this.#wrapped(value, element);
+    // What is known of M gives `rm % M` runs, which one box serves better than a box for each.
+    return this.#wrapped(value, element) ?? this.#inRuns(value);
   }
 
   /** A tile of digits. */
@@ -158,7 +162,7 @@ export class AffineAnalysis {
 
   /** A tile of numbers that wrap around. */
   #wrapped({ def }: Value, type: ScalarName): AffineInt | undefined {
-    return this.#mayWrap && isOp(def, "rem")
+    return this.#mayWrap && isOp(def, "rem") && !isConstant(operandsOf(def).right)
       ? wrapped(def, type, (operand) => this.int(operand))
       : undefined;
   }

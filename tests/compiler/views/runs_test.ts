@@ -131,7 +131,10 @@ Deno.test("findViews() wants runs along the axis that they are of, and long enou
   assert(found.includes("axis 0 of the tile, 16 elements at a time, from runs of rm on"), found);
   assert(found.includes("axis 1 of the tile, 16 elements at a time, from runs of rn on"), found);
   // Signed quotients of what may be negative have no runs; those of four rows are shorter than a swizzle repeats.
-  assert(!views(product.replaceAll("unsigned", "int")).includes("elements at a time"));
+  const signed = product.replaceAll("unsigned", "int");
+  assert(views(signed).includes("elements at a time"));
+  const shifted = signed.replaceAll(/int\[T.\]\)\((?=0 \.\.\.)/g, "$&RUN * M + ");
+  assert(!views(shifted).includes("elements at a time"), views(shifted));
   assert(!views(product, 4).includes("elements at a time"));
   // A line of 16 bytes is shorter than those of swizzles.
   assert(views(product, 8).includes("b = [32, 64]: no view: its runs have 8 elements"));
