@@ -118,7 +118,7 @@ Deno.test("compileFile() reads one location of constant memory through its cache
   const rows: Readonly<Record<string, readonly string[]>> = {
     "*Y = T[n];": ["ld.const.b32"],
     "*(Y + r) = T[n] + 0 * r;": ["ld.const.b32"],
-    "*(Y + r) = *(T + (n + 0 * r));": ["ld.const.b32", "ld.const.b32"],
+    "*(Y + r) = *(T + (n + 0 * r));": ["ld.const.b32"],
     // The lanes of a warp lie side by side in a row.
     "*(Y + ((0 ... 2)[:, newaxis] * 256 + r[newaxis, :])) = (*(T + 0 ... 2))[:, newaxis];": [
       "ld.const.b32",
