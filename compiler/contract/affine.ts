@@ -45,14 +45,15 @@ import {
   scalePoly,
   subPoly,
 } from "./poly.ts";
-import { Digits } from "./digits.ts";
-import { Odometers } from "./odometer.ts";
+import { digitsOf, type DigitSources } from "./odometer.ts";
+import { chosenAmong, chosenBounds } from "./chosen.ts";
 import { type Carried, carriedValues, changeBy, isInvariant } from "./carried.ts";
-import { type LaneMove, laneMove } from "./lane_move.ts";
+import { laneMove, moveAll, moveConstraint } from "./lane_move.ts";
 import {
   type AffineInt,
   allObserved,
   bounded,
+  type Constraint,
   exact,
   INT_RULES,
   type IntRule,
@@ -71,14 +72,6 @@ export interface AffinePointer {
   readonly param: Value;
   readonly bytes: Poly;
   readonly observed: readonly Observation[];
-}
-
-/** What a true mask implies: `poly <= 0`. */
-export interface Constraint {
-  readonly poly: Poly;
-  readonly observed: readonly Observation[];
-  /** The comparison. */
-  readonly op: Op;
 }
 
 /** The shortest runs of a tile that are looked at: rows after which swizzles repeat. */
@@ -107,7 +100,7 @@ export class AffineAnalysis {
   readonly #open = new Set<Value>();
   readonly #axisInfo: AxisFacts | undefined;
   readonly #mayWrap: boolean;
-  readonly #digits: { readonly divided: Digits; readonly counted: Odometers } | undefined;
+  readonly #digits: DigitSources | undefined;
 
   constructor(func: Func, scope: AffineScope = "launch", axisInfo?: AxisFacts) {
     this.#axisInfo = axisInfo;
@@ -115,10 +108,7 @@ export class AffineAnalysis {
     if (scope !== "launch") this.#carried = carriedValues(func);
     this.#mayWrap = scope === "boxes";
     if (scope === "windows" && this.#carried !== undefined) {
-      const divided = new Digits();
-      const int = (value: Value): AffineInt | undefined => this.int(value);
-      const known = { int, carried: this.#carried, digits: divided };
-      this.#digits = { divided, counted: new Odometers(known) };
+      this.#digits = digitsOf((value) => this.int(value), this.#carried);
     }
   }
 
@@ -150,14 +140,25 @@ export class AffineAnalysis {
   }
 
   /** A tile of digits. */
-  #digit(
-    value: Value,
-    { divided, counted }: { readonly divided: Digits; readonly counted: Odometers },
-  ): AffineInt | undefined {
+  #digit(value: Value, { divided, counted }: DigitSources): AffineInt | undefined {
     const { def } = value;
+    if (isOp(def, "select")) return this.#chosen(def);
     return isOp(def, "div") || isOp(def, "rem")
       ? divided.ofDivision(def, (operand) => this.int(operand))
       : counted.int(value);
+  }
+
+  /** A tile of numbers with another one where a condition does not hold. */
+  #chosen(op: OpOf<"select">): AffineInt | undefined {
+    const { condition, then, otherwise } = operandsOf(op);
+    const value = this.int(then);
+    const type = then.type.element;
+    const isChosen = value !== undefined && !isPointer(type) &&
+      irConstant(otherwise) !== undefined && this.isWhole(condition);
+    if (!isChosen) return undefined;
+    const where = this.mask(condition);
+    const observed = allObserved(value.observed, [{ poly: value.poly, type, where }]);
+    return observed && { poly: value.poly, observed };
   }
 
   /** A tile of numbers that wrap around. */
@@ -215,10 +216,7 @@ export class AffineAnalysis {
       if (all.size > MAX_CONSTRAINTS) this.#vagueMasks.add(value);
       return [...all].slice(0, MAX_CONSTRAINTS);
     }
-    return first.map((constraint) => {
-      const poly = mapAtoms(constraint.poly, move);
-      return { ...constraint, poly, observed: moveAll(constraint.observed, move) };
-    });
+    return first.map((constraint) => moveConstraint(constraint, move));
   }
 
   /** What a comparison bounds; others, and `ne`, bound nothing. */
@@ -254,6 +252,9 @@ export class AffineAnalysis {
     const lhs = this.int(left);
     const rhs = this.int(right);
     if (lhs === undefined || rhs === undefined || isPointer(type)) return [];
+    if (chosenAmong([...lhs.observed, ...rhs.observed]).length > 0) {
+      return isOp(op, "lt") ? chosenBounds(op, lhs, rhs) ?? [] : [];
+    }
     const observed = allObserved(lhs.observed, rhs.observed, [
       { poly: lhs.poly, type },
       { poly: rhs.poly, type },
@@ -396,8 +397,4 @@ function conjuncts(mask: Value): readonly Value[] {
       : [];
   }
   return laneMove(op) === undefined ? [] : op.operands.slice(0, 1);
-}
-
-function moveAll(observed: readonly Observation[], move: LaneMove): readonly Observation[] {
-  return observed.map((one) => ({ ...one, poly: mapAtoms(one.poly, move) }));
 }

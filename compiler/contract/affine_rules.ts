@@ -1,6 +1,6 @@
 /** INT_RULES: the polynomials of integers by the operation that makes them, for `affine.ts`. */
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
-import type { OpOf, Value } from "../ir/func.ts";
+import type { Op, OpOf, Value } from "../ir/func.ts";
 import { constantOf as irConstant, madeBy, operandsOf, resultOf } from "../ir/op.ts";
 import type { TileOp } from "../ir/ops.ts";
 import { isPointer } from "../ir/types.ts";
@@ -29,6 +29,16 @@ export interface Observation {
   readonly type: ScalarName;
   /** It must also be from 0 up to this, where it wraps around. */
   readonly below?: Poly;
+  /** The value is this only where these hold (chosen.ts). */
+  readonly where?: readonly Constraint[];
+}
+
+/** What a true mask implies: `poly <= 0`. */
+export interface Constraint {
+  readonly poly: Poly;
+  readonly observed: readonly Observation[];
+  /** The comparison. */
+  readonly op: Op;
 }
 
 /** Observations that one value may rest on. */

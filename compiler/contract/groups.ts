@@ -7,7 +7,7 @@
  * A group is an index with integer coefficients (a {@linkcode Form}) and what it is multiplied with. Masks
  * bound forms: `rm < M` says `64*pid.0 + lane.0 <= M - 1`.
  */
-import type { Constraint } from "./affine.ts";
+import type { Constraint } from "./affine_rules.ts";
 import {
   addPoly,
   type Atom,

@@ -1,7 +1,8 @@
 /** Which lane of its operand each lane of a shape operation is. */
 import type { Op, OpOf } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
-import { type Atom, digitAtom, laneAtom, runAtom } from "./poly.ts";
+import type { Constraint, Observation } from "./affine_rules.ts";
+import { type Atom, digitAtom, laneAtom, mapAtoms, runAtom } from "./poly.ts";
 
 /** What becomes of an atom. */
 export type LaneMove = (atom: Atom) => Atom | undefined;
@@ -52,4 +53,17 @@ function unitReshape(
     before.length !== after.length || before.some((axis, i) => from[axis] !== to[after[i] ?? -1])
   ) return undefined;
   return lanes((axis) => after[before.indexOf(axis)]);
+}
+
+/** What was observed of an operand, of the result of its operation. */
+export function moveAll(observed: readonly Observation[], move: LaneMove): readonly Observation[] {
+  return observed.map(({ where, ...one }) => ({
+    ...one,
+    poly: mapAtoms(one.poly, move),
+    ...where === undefined ? {} : { where: where.map((part) => moveConstraint(part, move)) },
+  }));
+}
+
+export function moveConstraint({ op, poly, observed }: Constraint, move: LaneMove): Constraint {
+  return { op, poly: mapAtoms(poly, move), observed: moveAll(observed, move) };
 }

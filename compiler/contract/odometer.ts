@@ -16,7 +16,7 @@ import { isOp, type Op, type Value } from "../ir/func.ts";
 import { operandsOf } from "../ir/op.ts";
 import { type AffineInt, allObserved, bounded, opaque } from "./affine_rules.ts";
 import type { Carried } from "./carried.ts";
-import { type Digits, growing, isCounted, sumFits } from "./digits.ts";
+import { Digits, growing, isCounted, sumFits } from "./digits.ts";
 import {
   addPoly,
   constantOf,
@@ -42,15 +42,26 @@ interface Counted {
   readonly carry: Value | undefined;
 }
 
+/** Digits of one function: of divisions, and those that loops count along. */
+export interface DigitSources {
+  readonly divided: Digits;
+  readonly counted: Odometers;
+}
+
+export function digitsOf(int: Known["int"], carried: Known["carried"]): DigitSources {
+  const divided = new Digits();
+  return { divided, counted: new Odometers({ int, carried, digits: divided }) };
+}
+
 /** What is known of the values of a function. */
-export interface Known {
+interface Known {
   readonly int: (value: Value) => AffineInt | undefined;
   readonly carried: ReadonlyMap<Value, Carried>;
   readonly digits: Digits;
 }
 
 /** Digits that loops of one function count along. */
-export class Odometers {
+class Odometers {
   readonly #known: Known;
   readonly #found = new Map<Value, Counted | undefined>();
 

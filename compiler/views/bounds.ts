@@ -4,8 +4,8 @@
  * launch that needs more fits into a GPU.
  * Orders of programs: program_groups.ts.
  */
-import type { AffineAnalysis, Constraint } from "../contract/affine.ts";
-import type { AffineInt, Observation } from "../contract/affine_rules.ts";
+import type { AffineAnalysis } from "../contract/affine.ts";
+import type { AffineInt, Constraint, Observation } from "../contract/affine_rules.ts";
 import { varies } from "../contract/affine_rules.ts";
 import { constant } from "../contract/expr.ts";
 import { hull, least, type Limits, limitsOfType, limitsWith, most } from "../contract/magnitude.ts";

@@ -6,8 +6,8 @@
  * Row i of a dot depends on row i of its left operand alone, so rows with `rm >= M` may hold anything. Followed are
  * element-wise operations, permutations, sums of dots, loops and branches; every other use is one that needs the row.
  */
-import type { AffineAnalysis, Constraint } from "../contract/affine.ts";
-import { varies } from "../contract/affine_rules.ts";
+import type { AffineAnalysis } from "../contract/affine.ts";
+import { type Constraint, varies } from "../contract/affine_rules.ts";
 import { addPoly, type Poly, polyKey, polyOf, polyOfAtom, subPoly } from "../contract/poly.ts";
 import { edgesOf } from "../ir/flow.ts";
 import type { Func, Op, Value } from "../ir/func.ts";

@@ -7,8 +7,8 @@
  *
  * Where a mask ends at a number that the program has computed or loaded, the axis is ragged (ragged.ts).
  */
-import type { AffineAnalysis, Constraint } from "../contract/affine.ts";
-import { varies } from "../contract/affine_rules.ts";
+import type { AffineAnalysis } from "../contract/affine.ts";
+import { type Constraint, varies } from "../contract/affine_rules.ts";
 import { apply, constant } from "../contract/expr.ts";
 import { addPoly, constantOf, type Poly, polyExpr, polyOf, subPoly } from "../contract/poly.ts";
 import type { ContractExpr } from "../contract/types.ts";

@@ -1,6 +1,6 @@
 /** The view of one load, or why it has none. */
-import type { AffineAnalysis, Constraint } from "../contract/affine.ts";
-import type { Observation } from "../contract/affine_rules.ts";
+import type { AffineAnalysis } from "../contract/affine.ts";
+import type { Constraint, Observation } from "../contract/affine_rules.ts";
 import { constant } from "../contract/expr.ts";
 import { constantOf as constantOfPoly, type Poly, polyExpr } from "../contract/poly.ts";
 import type { ContractExpr } from "../contract/types.ts";

@@ -3,8 +3,8 @@
  * else. A part that holds if one thing or another does, such as `rk < K` in the first iteration of a loop alone, is demanded
  * of the launch: if K is at least a tile, it holds in all iterations.
  */
-import type { AffineAnalysis, Constraint } from "../contract/affine.ts";
-import { varies } from "../contract/affine_rules.ts";
+import type { AffineAnalysis } from "../contract/affine.ts";
+import { type Constraint, varies } from "../contract/affine_rules.ts";
 import { addPoly, type Poly, polyExpr, polyOf } from "../contract/poly.ts";
 import type { Value } from "../ir/func.ts";
 import { madeBy } from "../ir/op.ts";

@@ -2,8 +2,7 @@
  * What the mask of a load of windows says: which places are inside of the picture, along each of its axes, and which
  * pictures and columns there are.
  */
-import { varies } from "../../contract/affine_rules.ts";
-import type { Constraint } from "../../contract/affine.ts";
+import { type Constraint, varies } from "../../contract/affine_rules.ts";
 import {
   addPoly,
   constantOf,
@@ -110,5 +109,16 @@ function picturesOf(
   const windows = mulPoly(wide, high);
   const isNumber = constantOf(inner) === 1n && subPoly(middle, wide).size === 0 &&
     subPoly(outer, windows).size === 0;
-  return isNumber ? quotientOf(end, windows) : undefined;
+  return isNumber ? wholeQuotient(end, windows) : undefined;
+}
+
+/** The quotient of one term of a division that leaves nothing; undefined otherwise. */
+function wholeQuotient(poly: Poly, by: Poly): Poly | undefined {
+  const [divisor] = by;
+  if (divisor === undefined) return undefined;
+  for (const term of poly) {
+    const quotient = quotientOf(new Map([term]), new Map([divisor]));
+    if (quotient !== undefined && subPoly(mulPoly(quotient, by), poly).size === 0) return quotient;
+  }
+  return undefined;
 }

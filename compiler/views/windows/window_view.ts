@@ -80,11 +80,14 @@ export function windowViewOf(load: OpOf<"load">, known: Known): TensorView | und
     const count = must(tile.shape[pixels.axis], "extent");
     const demands = new Demands();
     const bounds = new Bounds(known.func, known.analysis, demands);
-    const scene = { tile, pixels, windows: pixels.digits, columns, known, demands, bounds };
     const observed = [...tile.observed, ...constraints.flatMap((one) => one.observed)];
+    const masked = new Set(constraints.map(({ poly }) => polyKey(poly)));
+    const isMasked = (poly: Poly): boolean => masked.has(polyKey(poly));
     try {
       if (count > MOST_PIXELS) noView(`it has ${count} windows, a copy takes ${MOST_PIXELS}`);
-      return viewOf(scene, windowMasks(constraints, pixels, pixels.digits), observed);
+      const { digits: windows } = pixels;
+      const scene = { tile, pixels, windows, columns, known, demands, bounds, isMasked };
+      return viewOf(scene, windowMasks(constraints, pixels, windows), observed);
     } catch (error) {
       if (!(error instanceof NoView)) throw error;
       why ??= error;
@@ -103,6 +106,8 @@ interface Scene {
   readonly known: Known;
   readonly demands: Demands;
   readonly bounds: Bounds;
+  /** Whether lanes where `poly > 0` are masked off. */
+  readonly isMasked: (poly: Poly) => boolean;
 }
 
 function viewOf(
@@ -110,7 +115,7 @@ function viewOf(
   { inner, middle, pictures, columns: compared }: WindowMasks,
   observed: readonly Observation[],
 ): TensorView {
-  const { tile, pixels, windows: { number, above, outer }, columns, demands } = scene;
+  const { tile, pixels, windows: { number, above, outer }, columns, demands, isMasked } = scene;
   demandCounted(scene, pixels);
   demandCounted(scene, columns);
   const innerStride = strideOf(tile.elements, inner.at, "inner", pixels);
@@ -131,7 +136,12 @@ function viewOf(
     { along: pixels, counts: { inner: above.divisor, middle: outer.divisor, outer: pictures } },
     { along: columns, counts: countsOf(scene, gates, extent) },
   ];
-  for (const one of observed) demandFit(one, [inner.at, middle.at], counted, scene);
+  for (const { where, ...one } of observed) {
+    if (where === undefined) demandFit(one, [inner.at, middle.at], counted, scene);
+    else if (where.some(({ poly }) => !isMasked(poly))) {
+      noView(`\`${spell(one.poly)}\` has another value on lanes that are not masked off`);
+    }
+  }
   const [line, picture] = [polyOfAtom(above), polyOfAtom(outer)];
   const axes: readonly ViewAxis[] = [
     {
@@ -325,10 +335,8 @@ function demandFit(
   if (below !== undefined) return noView(`\`${spell(poly)}\` wraps around`);
   if (SCALARS[type].bits >= 64) return;
   if (places.some((place) => subPoly(place, poly).size === 0)) return;
-  const isName = [...poly.values()].every(({ coefficient, atoms }) =>
-    coefficient === 1n && atoms.length === 1 && poly.size === 1
-  );
-  if (!varies(poly) && isName) return;
+  if (!varies(poly) && isName(poly)) return;
+  if (counted.some(({ along }) => isCounted(poly, along))) return;
   const { min, max } = limitsOfType(type);
   const span = spanOf(poly, counted, analysis, demands);
   if (span === undefined) {
@@ -338,5 +346,33 @@ function demandFit(
   const ends = [span.least, span.most].map(constantOf);
   if (ends.every((end) => end !== undefined && end >= min && end <= max)) return;
   demands.atMost(polyExpr(span.most), max);
-  demands.atLeast(polyExpr(span.least), min);
+  // Numbers of windows and extents are positive where there is a map.
+  const isExtent = counted.some(({ along, counts }) => isCount(poly, along, counts));
+  if (!isExtent && !isNatural(span.least)) demands.atLeast(polyExpr(span.least), min);
+}
+
+const isName = (poly: Poly): boolean =>
+  poly.size === 1 &&
+  [...poly.values()].every(({ coefficient, atoms }) => coefficient === 1n && atoms.length === 1);
+
+const isNatural = (poly: Poly): boolean => (constantOf(poly) ?? -1n) >= 0n;
+
+/** Whether it is what is counted along an axis, or a digit of it: {@linkcode demandCounted} has shown that it is an int32. */
+function isCounted(poly: Poly, { digits }: Along): boolean {
+  if (digits === undefined) return false;
+  const { number, above, outer } = digits;
+  const [y, z] = [polyOfAtom(above), polyOfAtom(outer)];
+  const inner = subPoly(number, mulPoly(above.divisor, y));
+  const middle = subPoly(y, mulPoly(outer.divisor, z));
+  return [number, inner, middle, y, z].some((one) => subPoly(one, poly).size === 0);
+}
+
+/** Whether it is how many values a digit has, or all digits together. */
+function isCount(poly: Poly, { digits }: Along, { outer: last }: Counts): boolean {
+  if (digits === undefined) return false;
+  const { above, outer } = digits;
+  const all = last && mulPoly(mulPoly(above.divisor, outer.divisor), last);
+  return [above.divisor, outer.divisor, all].some((one) =>
+    one !== undefined && subPoly(one, poly).size === 0
+  );
 }
