@@ -196,9 +196,9 @@ function formsDoc(
   );
 }
 
-/** The end of a map's row: its element type is there if it is not the parameter's, or if there are windows. */
+/** The end of a map's row: its element type is there if it is not the parameter's, and windows if there are any. */
 function elementAndWindows(element: Doc, isOther: boolean, windows: readonly Doc[]): Doc[] {
-  if (windows.length > 0) return [element, array(windows)];
+  if (windows.length > 0) return [isOther ? element : "null", array(windows)];
   return isOther ? [element] : [];
 }
 

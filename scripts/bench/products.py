@@ -167,7 +167,8 @@ def gradients(table, load, cases):
         compare(table, f"data {case}", flops, calls, dx, expected, dtype, symbol=data.symbol)
 
         # As many parts as fill the multiprocessors, some times or with large tiles: see the kernel's comment.
-        high, wide, times = (64, 64, 3) if c <= 4 else (256, 128, 1) if filters >= 256 else (64, 128, 2)
+        is_wide = filters >= 256 and c % 64 != 0
+        high, wide, times = (64, 64, 3) if c <= 4 or filters <= 64 else (256, 128, 1) if is_wide else (64, 128, 2)
         tiles = -(-filters // high) * -(-(r * s * c) // wide)
         splits = max(1, times * torch.cuda.get_device_properties().multi_processor_count // tiles)
         parts = torch.empty(splits, filters, r * s * c, device="cuda", dtype=torch.float32)

@@ -1,18 +1,21 @@
 /**
  * From where to where values of a program lie, as numbers of the launch: of digits, which stay below what the digits below
- * them are divided by, and of scalars that the program clamps.
+ * them are divided by, of scalars that the program clamps, and of what loops count.
  */
 import { varies } from "../../contract/affine_rules.ts";
 import type { AffineAnalysis } from "../../contract/affine.ts";
 import {
   addPoly,
+  type Atom,
   constantOf,
   mulPoly,
   type Poly,
   polyExpr,
   polyOf,
+  polyOfAtom,
   subPoly,
 } from "../../contract/poly.ts";
+import { loopOf } from "../../ir/flow.ts";
 import type { Value } from "../../ir/func.ts";
 import { madeBy, operandsOf } from "../../ir/op.ts";
 import type { Demands } from "../demands.ts";
@@ -69,10 +72,29 @@ export function spanOf(
     if (atom === undefined) {
       least = addPoly(least, coefficient);
       most = addPoly(most, coefficient);
-    } else if (others.length > 0 || atom.kind !== "scalar") return undefined;
-    else if (!add(coefficient, clampOf(atom.value, analysis, demands))) return undefined;
+    } else if (others.length > 0) return undefined;
+    else if (!add(coefficient, spanOfAtom(atom, analysis, demands))) return undefined;
   }
   return { least, most };
+}
+
+function spanOfAtom(atom: Atom, analysis: AffineAnalysis, demands: Demands): Span | undefined {
+  if (atom.kind === "scalar") return clampOf(atom.value, analysis, demands);
+  return atom.kind === "iteration" ? roundsOf(atom, analysis) : undefined;
+}
+
+/** Completed iterations of a loop, while its test `iteration <= most` holds. */
+function roundsOf(
+  atom: Extract<Atom, { kind: "iteration" }>,
+  analysis: AffineAnalysis,
+): Span | undefined {
+  for (const { poly, observed } of analysis.mask(loopOf(atom.loop).continues)) {
+    const most = subPoly(polyOfAtom(atom), poly);
+    // Names are what they are; what is computed of them may wrap.
+    const isExact = observed.every((one) => one.poly.size === 1 && one.where === undefined);
+    if (!varies(most) && isExact) return { least: polyOf(0), most };
+  }
+  return undefined;
 }
 
 /** The span of a scalar that is clamped to numbers of the launch. */

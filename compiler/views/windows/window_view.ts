@@ -301,13 +301,14 @@ function windowsAlong(
   counted: readonly CountedAxis[],
 ): Pick<ViewAxis, "extent" | "origin" | "windows" | "offset"> {
   const { [digit]: step, rest } = partsOf(at, pixels);
-  const { varying: offset, fixed: lower } = varyingPart(rest);
-  const span = spanOf(offset, counted, analysis, demands);
+  const { varying, fixed } = varyingPart(rest);
+  const span = spanOf(varying, counted, analysis, demands);
   if (span === undefined) {
-    return noView(`\`${spell(offset)}\` is not known to lie within a window`);
+    return noView(`\`${spell(varying)}\` is not known to lie within a window`);
   }
-  if (span.least.size > 0) demands.atLeast(polyExpr(span.least), 0n);
-  demands.atMost(polyExpr(span.most), MOST_OFFSET);
+  const lower = addPoly(fixed, span.least);
+  const offset = subPoly(varying, span.least);
+  demands.atMost(polyExpr(subPoly(span.most, span.least)), MOST_OFFSET);
   const { divisor } = digit === "inner" ? windows.above : windows.outer;
   const last = addPoly(lower, mulPoly(subPoly(divisor, polyOf(1)), step));
   return {
@@ -345,11 +346,25 @@ function demandFit(
   }
   const ends = [span.least, span.most].map(constantOf);
   if (ends.every((end) => end !== undefined && end >= min && end <= max)) return;
-  demands.atMost(polyExpr(span.most), max);
+  if (mostByType(poly) > max) demands.atMost(polyExpr(span.most), max);
   // Numbers of windows and extents are positive where there is a map.
   const isExtent = counted.some(({ along, counts }) => isCount(poly, along, counts));
   if (!isExtent && !isNatural(span.least)) demands.atLeast(polyExpr(span.least), min);
 }
+
+/** A number of the launch that is one of the program's is at most what its type holds, and so is one more. */
+function mostByType(poly: Poly): bigint {
+  let most = 0n;
+  for (const { coefficient, atoms: [atom, ...others] } of poly.values()) {
+    if (atom === undefined) most += coefficient;
+    else if (coefficient !== 1n || others.length > 0 || atom.kind !== "opaque") return UNKNOWN;
+    else if (atom.value?.type.element !== "int32") return UNKNOWN;
+    else most += MOST;
+  }
+  return most;
+}
+
+const UNKNOWN = 1n << 64n;
 
 const isName = (poly: Poly): boolean =>
   poly.size === 1 &&

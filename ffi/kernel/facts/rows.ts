@@ -107,14 +107,14 @@ export type FormRow<Name extends string = string> = readonly [
 /** How blocks do several programs in turn: along the first axis of the grid, or along all, for some launches or each. */
 export type PersistenceRow = "persistent" | "xyz" | "all";
 
-/** How a tensor map is made; its element type is the parameter's where it is absent. */
+/** How a tensor map is made; its element type is the parameter's where it is absent, or null before windows. */
 export type MapRow<Name extends string = string> = readonly [
   param: Name,
   extents: readonly DimensionRow<Name>[],
   strides: readonly DimensionRow<Name>[],
   box: readonly number[],
   swizzle: number,
-  element?: DType | "tfloat32",
+  element?: DType | "tfloat32" | null,
   windows?: readonly WindowsRow<Name>[],
 ];
 

@@ -72,6 +72,65 @@ ${
 }
 `;
 
+/** The convolution itself, channels the fastest: by one loop or three, and with masks or numbers that fail comparisons. */
+const forwardText = (style: "nested" | "chosen"): string => `
+#pragma tri config; num_warps=4
+__global__ void k(half *X __readonly __noalias, half *F __readonly __noalias, float *Y __noalias, ${PARAMS}) {
+  int tiles = (K + 63) / 64;
+  int rm[64] = get_program_id(0) / tiles * 64 + 0 ... 64;
+  int rk[64] = get_program_id(0) % tiles * 64 + 0 ... 64;
+  int rc[32] = 0 ... 32;
+  int line[64] = rm / Q;
+  int n[64] = line / P;
+  int w[64] = rm % Q * stepw - padw;
+  float sum[64, 64] = 0;
+${
+  style === "nested"
+    ? `
+  int h[64] = line % P * steph - padh;
+  for (int r = 0; r < R; r += 1) for (int s = 0; s < S; s += 1) for (int c = 0; c < C; c += 32) {
+    int fr = clamp(r, 0, R);
+    int fs = clamp(s, 0, S);
+    int fc = clamp(c, 0, C);
+    bool row[64] = n < N && h + r * dilationh >= 0 && h + r * dilationh < H;
+    bool column[64] = w + s * dilationw >= 0 && w + s * dilationw < W;
+    bool inside[64, 32] = row[:, newaxis] && column[:, newaxis] && rc[newaxis, :] < C - fc;`
+    : `
+  int h[64] = n < N ? line % P * steph - padh : -1073741824;
+  int r = 0;
+  int s = 0;
+  int c = 0;
+  for (int step = R * S * ((C + 31) / 32); step > 0; step -= 1) {
+    int fr = clamp(r, 0, R - 1);
+    int fs = clamp(s, 0, S - 1);
+    int fc = clamp(c, 0, C);
+    unsigned height[32] = rc < C - fc ? (unsigned)H : 0;
+    unsigned top[64] = (unsigned[64])(h + fr * dilationh);
+    bool column[64] = (unsigned[64])(w + fs * dilationw) < (unsigned)W;
+    bool inside[64, 32] = top[:, newaxis] < height[newaxis, :] && column[:, newaxis];`
+}
+    long picture[64] = (long[64])n * (H * W * C);
+    int place[64] = (h + ${style === "nested" ? "r" : "fr"} * dilationh) * (W * C) + (w + ${
+  style === "nested" ? "s" : "fs"
+} * dilationw) * C;
+    half x[64, 32] = *?(inside) (X + (picture + place)[:, newaxis] + (fc + rc)[newaxis, :]);
+    half f[32, 64] = *?(rc[:, newaxis] < C - fc && rk[newaxis, :] < K)
+        (F + ((long)fr * (S * C) + (long)fs * C + fc) + rk[newaxis, :] * (R * S * C) + rc[:, newaxis]);
+    sum += x @ f;
+${
+  style === "nested" ? "" : `
+    bool isRowDone = c + 32 >= C;
+    c = select(isRowDone, 0, c + 32);
+    s = select(isRowDone, s + 1, s);
+    bool isFilterRowDone = s == S;
+    s = select(isFilterRowDone, 0, s);
+    r = select(isFilterRowDone, r + 1, r);`
+}
+  }
+  *?(rm[:, newaxis] < N * P * Q && rk[newaxis, :] < K) (Y + (long[64, 1])rm[:, newaxis] * K + rk[newaxis, :]) = sum;
+}
+`;
+
 interface Convolution {
   readonly n: number;
   readonly c: number;
@@ -130,22 +189,36 @@ const scalarsOf = (convolution: Convolution): Readonly<Record<string, number>> =
   return { N, H, W, C, K, R, S, P, Q, steph, stepw, padh, padw, dilationh, dilationw };
 };
 
+/** Runs the form with two tensors, and compares what it makes of them. */
+function check(
+  compiled: Compiled,
+  convolution: Convolution,
+  names: readonly [string, string, string],
+  [left, right]: readonly [readonly number[], readonly number[]],
+  expected: Float64Array,
+  programs: number,
+): void {
+  const [a, b, result] = names;
+  const args: Arguments = {
+    [a]: encode("float16", left),
+    [b]: encode("float16", right),
+    [result]: encode("float32", new Array<number>(expected.length).fill(77)),
+    ...scalarsOf(convolution),
+  };
+  const [entry] = compiled.entries;
+  const form = must(must(entry, "entry").forms?.[0], "form");
+  const launch = { grid: [programs, 1, 1] as const, args };
+  assert(serves(form, launch), JSON.stringify(convolution));
+  runEntry(compiled, form, launch);
+  // Products of such numbers are sums without rounding.
+  assertEquals(decode("float32", args[result] as Uint8Array).map(Number), [...expected]);
+}
+
 function checkWeights(compiled: Compiled, convolution: Convolution): void {
   const { n, c, k, x: [height, width], f: [rows, columns] } = convolution;
   const [high, wide] = outOf(convolution);
   const [dy, x] = [numbers(n * high * wide * k), numbers(n * height * width * c)];
   const size = rows * columns * c;
-  const args: Arguments = {
-    DY: encode("float16", dy),
-    X: encode("float16", x),
-    DF: encode("float32", new Array<number>(k * size).fill(77)),
-    ...scalarsOf(convolution),
-  };
-  const [entry] = compiled.entries;
-  const form = must(must(entry, "entry").forms?.[0], "form");
-  const launch = { grid: [Math.ceil(k / 64) * Math.ceil(size / 128), 1, 1] as const, args };
-  assert(serves(form, launch), JSON.stringify(convolution));
-  runEntry(compiled, form, launch);
   const expected = new Float64Array(k * size);
   eachTap(convolution, (window, tap, pixel) => {
     for (let filter = 0; filter < k; filter++) {
@@ -156,8 +229,27 @@ function checkWeights(compiled: Compiled, convolution: Convolution): void {
       }
     }
   });
-  // Products of such numbers are sums without rounding.
-  assertEquals(decode("float32", args.DF as Uint8Array).map(Number), [...expected]);
+  const programs = Math.ceil(k / 64) * Math.ceil(size / 128);
+  check(compiled, convolution, ["DY", "X", "DF"], [dy, x], expected, programs);
+}
+
+function checkForward(compiled: Compiled, convolution: Convolution): void {
+  const { n, c, k, x: [height, width], f: [rows, columns] } = convolution;
+  const [high, wide] = outOf(convolution);
+  const [x, f] = [numbers(n * height * width * c), numbers(k * rows * columns * c)];
+  const expected = new Float64Array(n * high * wide * k);
+  eachTap(convolution, (window, tap, pixel) => {
+    for (let filter = 0; filter < k; filter++) {
+      let sum = 0;
+      for (let channel = 0; channel < c; channel++) {
+        sum += (x[pixel * c + channel] ?? NaN) *
+          (f[(filter * rows * columns + tap) * c + channel] ?? NaN);
+      }
+      expected[window * k + filter] = (expected[window * k + filter] ?? 0) + sum;
+    }
+  });
+  const programs = Math.ceil(n * high * wide / 64) * Math.ceil(k / 64);
+  check(compiled, convolution, ["X", "F", "Y"], [x, f], expected, programs);
 }
 
 const pair = (min: number, max: number): fc.Arbitrary<readonly [number, number]> =>
@@ -184,6 +276,24 @@ for (const digits of ["divided", "counted", "signed"] as const) {
     checkWeights(compiled, { ...PLAIN, pad: [4, 5] });
     fc.assert(
       fc.property(convolutions, (convolution) => checkWeights(compiled, convolution)),
+      { numRuns: 6 },
+    );
+  });
+}
+
+for (const style of ["nested", "chosen"] as const) {
+  Deno.test(`tensor-views copies windows for convolutions: ${style}`, () => {
+    const compiled = compileForms(forwardText(style), {});
+    assertStringIncludes(compiled.ptx, "global.im2col.mbarrier");
+    checkForward(compiled, PLAIN);
+    checkForward(compiled, { ...PLAIN, n: 70, x: [1, 1] });
+    checkForward(compiled, { ...PLAIN, pad: [4, 5] });
+    fc.assert(
+      fc.property(
+        convolutions,
+        fc.constantFrom(8, 40, 64),
+        (convolution, c) => checkForward(compiled, { ...convolution, c }),
+      ),
       { numRuns: 6 },
     );
   });
@@ -242,6 +352,25 @@ Deno.test("digits that loops do not count right make no views", () => {
     const broken = { name: "k.tc", text: text.replace(from, to) };
     const views = inspect(broken, { targets: ["sm_90a"] }, "views");
     assertStringIncludes(views, "x = [32, 128]: no view", to);
+  }
+});
+
+Deno.test("numbers that do not make a comparison fail make no views", () => {
+  const text = forwardText("chosen");
+  for (
+    const [from, to] of [
+      ["-1073741824", "-1073741825"],
+      ["-1073741824", "-1"],
+      ["(unsigned)H : 0", "(unsigned)H : 1"],
+      ["int h[64] = n < N", "int h[64] = rm < K"],
+      ["h + fr * dilationh)", "h * 4 + fr * dilationh)"],
+      ["h + fr * dilationh)", "fr * dilationh - h)"],
+    ] as const
+  ) {
+    assertStringIncludes(text, from);
+    const broken = { name: "k.tc", text: text.replace(from, to) };
+    const views = inspect(broken, { targets: ["sm_90a"] }, "views");
+    assertStringIncludes(views, "x = [64, 32]: no view", to);
   }
 });
 
