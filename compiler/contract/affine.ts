@@ -19,7 +19,7 @@
  * - with facts about axes, a tile in whose aligned runs elements grow by one: `*(Rows + i / 64) * 64 + i % 64` is
  *   `lane.0 + run`, where the atom is the same within each run of 64.
  *
- * Of programs with windows also tiles that are divided, and digits that loops count along (digits.ts, odometer.ts).
+ * Of programs with windows also tiles that are divided, and digits that loops count along (digits/).
  */
 import { must } from "../support/bug.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
@@ -45,8 +45,8 @@ import {
   scalePoly,
   subPoly,
 } from "./poly.ts";
-import { digitsOf, type DigitSources } from "./odometer.ts";
-import { chosenAmong, chosenBounds } from "./chosen.ts";
+import { digitsOf, type DigitSources } from "./digits/odometer.ts";
+import { chosenAmong, chosenBounds } from "./digits/chosen.ts";
 import { type Carried, carriedValues, changeBy, isInvariant } from "./carried.ts";
 import { laneMove, moveAll, moveConstraint } from "./lane_move.ts";
 import {

@@ -29,7 +29,7 @@ export interface Observation {
   readonly type: ScalarName;
   /** It must also be from 0 up to this, where it wraps around. */
   readonly below?: Poly;
-  /** The value is this only where these hold (chosen.ts). */
+  /** The value is this only where these hold (digits/chosen.ts). */
   readonly where?: readonly Constraint[];
 }
 

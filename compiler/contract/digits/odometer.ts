@@ -12,8 +12,8 @@
  * By induction: the digits before the loop are those of x there (digits.ts), and each iteration adds the digits of g, with
  * what the digits below carry.
  */
-import { isOp, type Op, type Value } from "../ir/func.ts";
-import { operandsOf } from "../ir/op.ts";
+import { isOp, type Op, type Value } from "../../ir/func.ts";
+import { operandsOf } from "../../ir/op.ts";
 import { type AffineInt, allObserved, bounded, opaque } from "./affine_rules.ts";
 import type { Carried } from "./carried.ts";
 import { Digits, growing, isCounted, sumFits } from "./digits.ts";

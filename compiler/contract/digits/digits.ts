@@ -6,10 +6,10 @@
  * These are the quotients by themselves and polynomials over them; `pixel % Q` is `pixel - Q * (pixel / Q)`. So is what
  * counts along in a loop (odometer.ts). They are exact where the dividend is not negative.
  */
-import { operandsOf } from "../ir/op.ts";
-import type { OpOf, Value } from "../ir/func.ts";
-import { isPointer } from "../ir/types.ts";
-import { SCALARS } from "../support/scalar.ts";
+import { operandsOf } from "../../ir/op.ts";
+import type { OpOf, Value } from "../../ir/func.ts";
+import { isPointer } from "../../ir/types.ts";
+import { SCALARS } from "../../support/scalar.ts";
 import { type AffineInt, allObserved, bounded, type Observation, varies } from "./affine_rules.ts";
 import {
   addPoly,

@@ -7,8 +7,8 @@
  * Such a number is what it is where its condition holds. As an unsigned one, what lies far below zero is larger than all
  * extents.
  */
-import { isOp, type Op, type OpOf, type Value } from "../ir/func.ts";
-import { constantOf as irConstant, operandsOf } from "../ir/op.ts";
+import { isOp, type Op, type OpOf, type Value } from "../../ir/func.ts";
+import { constantOf as irConstant, operandsOf } from "../../ir/op.ts";
 import type { AffineInt, Constraint, Observation } from "./affine_rules.ts";
 import { addPoly, polyOf, scalePoly, subPoly } from "./poly.ts";
 import { laneMove } from "./lane_move.ts";
