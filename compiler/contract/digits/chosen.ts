@@ -9,9 +9,9 @@
  */
 import { isOp, type Op, type OpOf, type Value } from "../../ir/func.ts";
 import { constantOf as irConstant, operandsOf } from "../../ir/op.ts";
-import type { AffineInt, Constraint, Observation } from "./affine_rules.ts";
-import { addPoly, polyOf, scalePoly, subPoly } from "./poly.ts";
-import { laneMove } from "./lane_move.ts";
+import type { AffineInt, Constraint, Observation } from "../affine_rules.ts";
+import { addPoly, polyOf, scalePoly, subPoly } from "../poly.ts";
+import { laneMove } from "../lane_move.ts";
 
 /** The number that is far below zero, whatever is added that is nearer to zero. */
 const FAR = -(1n << 30n);

@@ -10,7 +10,7 @@ import { operandsOf } from "../../ir/op.ts";
 import type { OpOf, Value } from "../../ir/func.ts";
 import { isPointer } from "../../ir/types.ts";
 import { SCALARS } from "../../support/scalar.ts";
-import { type AffineInt, allObserved, bounded, type Observation, varies } from "./affine_rules.ts";
+import { type AffineInt, allObserved, bounded, type Observation, varies } from "../affine_rules.ts";
 import {
   addPoly,
   type Digit,
@@ -21,7 +21,7 @@ import {
   polyOfAtom,
   scalePoly,
   subPoly,
-} from "./poly.ts";
+} from "../poly.ts";
 
 /** The digits of one function. */
 export class Digits {

@@ -14,8 +14,8 @@
  */
 import { isOp, type Op, type Value } from "../../ir/func.ts";
 import { operandsOf } from "../../ir/op.ts";
-import { type AffineInt, allObserved, bounded, opaque } from "./affine_rules.ts";
-import type { Carried } from "./carried.ts";
+import { type AffineInt, allObserved, bounded, opaque } from "../affine_rules.ts";
+import type { Carried } from "../carried.ts";
 import { Digits, growing, isCounted, sumFits } from "./digits.ts";
 import {
   addPoly,
@@ -27,7 +27,7 @@ import {
   polyOf,
   polyOfAtom,
   subPoly,
-} from "./poly.ts";
+} from "../poly.ts";
 
 /** A digit that a loop counts along. */
 interface Counted {
