@@ -24,13 +24,13 @@ const CASES: readonly Case[] = [
   {
     file: "matmul.tc",
     kernel: "matmul",
-    variant: "variant float16: TYPE=half, SUM=float, OUT=half",
+    variant: "variants TYPE in {half}",
     target: "sm_80",
   },
   {
     file: "matmul.tc",
     kernel: "matmul",
-    variant: "variant float16: TYPE=half, SUM=float, OUT=half",
+    variant: "variants TYPE in {half}",
     target: "sm_90",
   },
   { file: "softmax.tc", kernel: "softmax", variant: "variants TYPE in {float}", target: "sm_90" },

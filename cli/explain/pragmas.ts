@@ -76,7 +76,7 @@ export const PRAGMAS = {
     { options: "--num-warps 4" },
   ),
   W9004: file(
-    "Kernel pragmas are read in the main file only. The pragma is ignored.",
+    "Kernel pragmas are read in the main file, and in files that it names by `#pragma tri include`. The pragma is ignored.",
     '#include "other.h"\n__global__ void f(int *X) { *X = 1; }',
     '#include "plain.h"\n#pragma tri num_warps=2\n__global__ void f(int *X) { *X = 1; }',
     { files: { "other.h": "#pragma tri num_warps=2\n", "plain.h": "#define ONE 1\n" } },

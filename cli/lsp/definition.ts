@@ -21,7 +21,8 @@ export function includedAt(
   { file, directive }: Spot,
   include: Analysis["prepared"]["options"]["include"],
 ): Span["file"] | undefined {
-  const [word, first] = directive ?? [];
+  const isPragma = directive?.[0]?.text === "pragma" && directive[1]?.text === "tri";
+  const [word, first] = (isPragma ? directive.slice(2) : directive) ?? [];
   if (word?.text !== "include" || first === undefined) return undefined;
   const end = directive?.at(-1)?.span.end ?? first.span.end;
   const [, quoted, angled] = /^(?:"([^"]*)"|<([^>]*)>)/.exec(

@@ -98,6 +98,7 @@ export const ATTRIBUTE_DOCS: Readonly<Record<string, string>> = {
 export const PRAGMA_DOCS: Readonly<
   Record<string, { readonly form: string; readonly doc: string }>
 > = {
+  include: { form: 'include "FILE"', doc: "the pragmas of a file, which has nothing else" },
   kernel: { form: "kernel NAME, …", doc: "the next pragmas are for these kernels" },
   variant: {
     form: "variant [NAME:] TYPE=half, …",

@@ -89,7 +89,7 @@ export function planFile(
 ): PlannedFile {
   const { defines = [] } = options;
   const front = new InstanceFront(file, options);
-  const groups = readPragmas(file, reporter);
+  const groups = readPragmas(file, options.include, reporter);
   const overrides = readOverrides(options, reporter);
   const itemGroups = [overrides.map(({ item }) => item), ...groups.map((group) => group.items)];
   const standIns = firstBindings(itemGroups, defines);

@@ -21,7 +21,7 @@ const UNDECIDED: ReadonlySet<Code> = new Set<Code>(
 /** Errors of syntax; none where a header is missing or `#error` speaks, because then the text cannot be judged. */
 export function syntaxErrors(file: SourceFile, options: CompileOptions): readonly Diagnostic[] {
   const reporter = new Reporter();
-  const groups = readPragmas(file, new Reporter());
+  const groups = readPragmas(file, options.include, new Reporter());
   const standIns = firstBindings(groups.map(({ items }) => items), options.defines ?? []);
   const [target = "sm_80"] = options.targets;
   const { sm, exact } = ALL_TARGETS[target];

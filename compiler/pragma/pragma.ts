@@ -79,6 +79,13 @@ export type PragmaItem =
     | { readonly kind: "option"; readonly setting: OptionSetting }
   );
 
+/** `include "FILE"`: the pragmas of a file, which take its place. */
+export interface PragmaInclude {
+  readonly kind: "include";
+  readonly file: string;
+  readonly span: Span;
+}
+
 /** Pragmas that belong together: all before one kernel definition. */
 export interface PragmaGroup {
   /** Offset of the end of the group's last pragma; the next kernel defined after it owns the group. */

@@ -5,6 +5,7 @@ import type {
   Axis,
   Binding,
   OptionSetting,
+  PragmaInclude,
   PragmaItem,
   PragmaName,
   SpecializeCondition,
@@ -15,12 +16,16 @@ import { computedAsIeee, isComputedAsIeee } from "../support/dot_modes.ts";
 import { acceptsValue, isOptionName, OPTION_AXES, OPTIONS, optionUsage } from "./pragma_options.ts";
 
 /** An item without its span, which the caller adds. */
-type ItemBody = DistributiveOmit<PragmaItem, "span">;
+type ItemBody = DistributiveOmit<PragmaItem | PragmaInclude, "span">;
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
 type ItemParser = (cursor: PragmaCursor) => ItemBody;
 
 const ITEMS: Readonly<Record<string, ItemParser>> = {
+  include: (cursor) => ({
+    kind: "include",
+    file: cursor.string('the name of a file, as in `include "tiles.h"`'),
+  }),
   kernel: (cursor) => ({
     kind: "kernel",
     names: cursor.list(() => cursor.name("a kernel's name")),
@@ -44,7 +49,7 @@ export const ITEM_WORDS: readonly string[] = Object.keys(ITEMS);
 export const PRAGMA_WORDS: readonly string[] = [...ITEM_WORDS, ...Object.keys(OPTIONS), "loop"];
 
 /** Reads one whole item, to the end of its line. `before` is the span before its first word. */
-export function parseItem(cursor: PragmaCursor, lastSpan: Span): PragmaItem {
+export function parseItem(cursor: PragmaCursor, lastSpan: Span): PragmaItem | PragmaInclude {
   const start = cursor.token?.span ?? lastSpan;
   const body = parseBody(cursor);
   cursor.expectEnd();

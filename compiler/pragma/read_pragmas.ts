@@ -2,11 +2,13 @@
  * `#pragma tri` at file scope, read before preprocessing (language.md, 10.3). No macro has a value yet, so
  * a pragma is not allowed where a macro decides whether it counts.
  */
+import type { IncludeResolver } from "../options.ts";
 import { Reporter } from "../support/diagnostic.ts";
 import { joinSpans, type SourceFile } from "../support/source.ts";
 import { evaluateCondition } from "../preprocess/if_expr.ts";
 import { lex, type PpToken } from "../preprocess/lexer.ts";
-import type { PragmaGroup, PragmaItem } from "./pragma.ts";
+import { findIncluded } from "../preprocess/find_included.ts";
+import type { PragmaGroup, PragmaInclude, PragmaItem } from "./pragma.ts";
 import { MalformedPragma, PragmaCursor } from "./pragma_cursor.ts";
 import { parseItem } from "./pragma_items.ts";
 
@@ -22,9 +24,13 @@ interface OpenGroup {
   readonly depth: number;
 }
 
-/** The pragmas of a file, by the kernel definition that follows them. */
-export function readPragmas(file: SourceFile, reporter: Reporter): PragmaGroup[] {
-  return new PragmaReader(file, reporter).run();
+/** The pragmas of a file and of those that they include, by the kernel definition that follows them. */
+export function readPragmas(
+  file: SourceFile,
+  include: IncludeResolver | undefined,
+  reporter: Reporter,
+): PragmaGroup[] {
+  return new PragmaReader(file, include, reporter).run();
 }
 
 /**
@@ -38,14 +44,17 @@ export function parsePragmaLine(
 ): PragmaItem | undefined {
   const file = { name: origin, text };
   const tokens = lex(file, reporter).tokens.slice(0, -1);
-  return parseTokens(tokens, { file, start: 0, end: 0 }, reporter);
+  const item = parseTokens(tokens, { file, start: 0, end: 0 }, reporter);
+  if (item?.kind !== "include") return item;
+  reporter.error("E9003", item.span, "only a file can include pragmas");
+  return undefined;
 }
 
 function parseTokens(
   tokens: readonly PpToken[],
   before: PpToken["span"],
   reporter: Reporter,
-): PragmaItem | undefined {
+): PragmaItem | PragmaInclude | undefined {
   try {
     return parseItem(new PragmaCursor(tokens, before, reporter), tokens.at(-1)?.span ?? before);
   } catch (error) {
@@ -55,14 +64,20 @@ function parseTokens(
 }
 
 class PragmaReader {
+  readonly #file: SourceFile;
   readonly #tokens: readonly PpToken[];
+  readonly #include: IncludeResolver | undefined;
   readonly #reporter: Reporter;
   readonly #groups: PragmaGroup[] = [];
   readonly #conditions: OpenGroup[] = [];
   #items: PragmaItem[] = [];
+  /** Offset of the end of the last of them, or of what has included it. */
+  #end = 0;
   #depth = 0;
 
-  constructor(file: SourceFile, reporter: Reporter) {
+  constructor(file: SourceFile, include: IncludeResolver | undefined, reporter: Reporter) {
+    this.#file = file;
+    this.#include = include;
     // The preprocessor reports what is wrong with the text itself.
     this.#tokens = lex(file, new Reporter()).tokens;
     this.#reporter = reporter;
@@ -95,8 +110,7 @@ class PragmaReader {
   }
 
   #endGroup(): void {
-    const last = this.#items.at(-1);
-    if (last !== undefined) this.#groups.push({ end: last.span.end, items: this.#items });
+    if (this.#items.length > 0) this.#groups.push({ end: this.#end, items: this.#items });
     this.#items = [];
   }
 
@@ -162,9 +176,47 @@ class PragmaReader {
       );
     } else {
       const item = parseTokens(tokens, tri.span, this.#reporter);
-      if (item !== undefined) this.#items.push(item);
+      if (item !== undefined) {
+        this.#items.push(...item.kind === "include" ? this.#included(item) : [item]);
+        this.#end = item.span.end;
+      }
     }
   }
+
+  #included({ file: name, span }: PragmaInclude): readonly PragmaItem[] {
+    const asked = { name, kind: "quoted", span } as const;
+    const found = findIncluded(asked, this.#file, this.#include, this.#reporter);
+    return found === undefined ? [] : pragmasOnly(found, this.#reporter);
+  }
+}
+
+/** The pragmas of a file that has nothing else. */
+function pragmasOnly(file: SourceFile, reporter: Reporter): readonly PragmaItem[] {
+  const lines: PpToken[][] = [];
+  for (const token of lex(file, reporter).tokens.slice(0, -1)) {
+    if (token.lineStart) lines.push([token]);
+    else lines.at(-1)?.push(token);
+  }
+  return lines.flatMap((line) => {
+    const [hash, pragma, tri, ...tokens] = line;
+    if (hash === undefined) return [];
+    if (hash.text !== "#" || pragma?.text !== "pragma" || tri?.text !== "tri") {
+      const span = joinSpans(hash.span, (line.at(-1) ?? hash).span);
+      reporter.error(
+        "E9003",
+        span,
+        `expected \`#pragma tri\`: \`${file.name}\` is read for pragmas alone`,
+        {
+          hint: "what else it has belongs into a file for `#include`",
+        },
+      );
+      return [];
+    }
+    const item = parseTokens(tokens, tri.span, reporter);
+    if (item?.kind !== "include") return item ?? [];
+    reporter.error("E9003", item.span, "a file of pragmas cannot include another one");
+    return [];
+  });
 }
 
 /** What is true of every build; so a file may hide its pragmas from other compilers. */

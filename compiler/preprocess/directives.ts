@@ -258,7 +258,8 @@ function pragma(line: DirectiveLine, host: DirectiveHost): PpToken | undefined {
     host.reporter.warn("W1042", line.whole, "unknown pragma; it has no effect");
   } else if (host.isIncluded()) {
     const message = "kernel pragmas are read in the main file only; this one is ignored";
-    host.reporter.warn("W9004", line.whole, message);
+    const hint = '`#pragma tri include "FILE"` in the main file reads those of a file without code';
+    host.reporter.warn("W9004", line.whole, message, { hint });
   }
   return undefined;
 }

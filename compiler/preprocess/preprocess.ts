@@ -18,6 +18,7 @@ import {
 } from "./directives.ts";
 import { type ExpandContext, Expander, expandTokens, listSource } from "./expand.ts";
 import { keywordGroup } from "./keywords.ts";
+import { findIncluded } from "./find_included.ts";
 import { lex, type LexedFile, type PpToken } from "./lexer.ts";
 import { conditionOperators, type OperatorContext, textOperators } from "./macro_operators.ts";
 import { MacroBudget } from "./macro_budget.ts";
@@ -293,19 +294,9 @@ class Preprocessor {
   #include(name: string, kind: "quoted" | "angled", span: Span): void {
     if (this.#includes > MAX_INCLUDES) return;
     const from = this.#file().lexed.file;
-    const found = this.#options.include?.(name, kind, from);
-    if (found === "outside") {
-      this.#reporter.error("E1031", span, `\`${name}\` lies outside the project`);
-    } else if (found === undefined) {
-      if (EMPTY_HEADERS.has(name)) return;
-      const where = kind === "quoted"
-        ? `beside \`${from.name}\` or in the \`-I\` folders`
-        : "in the `-I` folders";
-      this.#reporter.error("E1030", span, `\`${name}\` was not found ${where}`);
-    } else if ("refused" in found) {
-      const message = `\`${name}\` is not included because ${found.refused}`;
-      this.#reporter.error("E1033", span, message);
-    } else if (!this.#readOnce.has(found.name)) {
+    const asked = { name, kind, span, isOptional: EMPTY_HEADERS.has(name) };
+    const found = findIncluded(asked, from, this.#options.include, this.#reporter);
+    if (found !== undefined && !this.#readOnce.has(found.name)) {
       this.#includes++;
       const cycle = this.#files.some(({ lexed }) => lexed.file.name === found.name);
       if (this.#files.length > MAX_INCLUDE_DEPTH || this.#includes > MAX_INCLUDES) {

@@ -70,7 +70,7 @@ function judgeDiagnostics(diagnostics: readonly Diagnostic[], text: string): voi
 function runFront(text: string): void {
   const file: SourceFile = { name: "fuzz.tc", text };
   const reporter = new Reporter();
-  readPragmas(file, reporter);
+  readPragmas(file, undefined, reporter);
   const { tokens, comments } = preprocess(
     file,
     { defines: DEFINES, predefined: { NULL: "0", __TRITON_C__: "1" } },

@@ -108,8 +108,7 @@ Deno.test("tri lsp finds the definitions of variables, macros, parameters of pra
   const expected = [
     ["pa += STEP", `${lineOf("*pa[MB, STEP]")} pa`],
     ["GROUP * tilesn", `${lineOf("#define GROUP")} GROUP`],
-    ["MB] = pidm", `${lineOf("configs MB in")} MB`],
-    ["TYPE a[", `${lineOf("variant float16")} TYPE`],
+    ["TYPE a[", `${lineOf("variants TYPE in")} TYPE`],
     ["M, K] strides", `${lineOf("int M, int N")} M`],
     ["K; k >", `${lineOf("int M, int N")} K`],
   ] as const;
@@ -131,6 +130,21 @@ __global__ void f(float *X) {
   *(X + i) = twice(*(X + i)) * HALF;
 }
 `;
+
+Deno.test("tri lsp finds the file whose pragmas another one includes", async () => {
+  using workspace = new Workspace({ "tiles.h": "#pragma tri config T=16\n" });
+  const text = '#pragma tri include "tiles.h"\n__global__ void f(float *X) { *X = T; }\n';
+  const client = await openText(workspace, text);
+  for (const at of ["tiles.h", "T; }"]) {
+    const location = client.at("a.tc", at);
+    const found = await client.connection.sendRequest(DefinitionRequest.type, location);
+    assertEquals(
+      found === null || Array.isArray(found) ? undefined : found.uri,
+      client.uri("tiles.h"),
+    );
+  }
+  assertEquals(await client.stop(), 0);
+});
 
 Deno.test("tri lsp shows constant buffers and their sizes", async () => {
   using workspace = new Workspace({});

@@ -16,6 +16,7 @@ async function groupsOf(kernel: string, ...overrides: readonly string[]): Promis
     { file, path: url.pathname, stem: kernel },
     {
       targets: ["sm_80"],
+      include: (name) => ({ name, text: Deno.readTextFileSync(new URL(name, url)) }),
       overrides: overrides.map((text) => ({ text, origin: "<test>" })),
       suppress: ["W9001"],
     },
@@ -97,7 +98,7 @@ Deno.test("makeArguments() fills what is read with numbers from 0.5 to 1 of eith
 Deno.test("runsOf() lays matrices by columns for the code that demands it", async () => {
   const groups = await groupsOf(
     "matmul",
-    "variant float16: TYPE=half, SUM=float, OUT=half",
+    "variants TYPE in {half}",
     // The last condition holds for rows that are aligned too, and has a configuration before the others.
     "configs MB in {16}, NB in {64}, KB in {32} if __TRI_SPECIALIZED__ == 5",
     "configs MB in {32, 64}, NB in {64}, KB in {32}",

@@ -5,11 +5,14 @@ import { compileFile } from "../../../compiler/driver/compile_file.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { assertEquals } from "../../support/assert.ts";
 
+const KERNELS = new URL("../../../kernels/", import.meta.url);
+
 function instancesOf(text: string): readonly InstanceInfo[] {
   const { kernels, diagnostics } = compileFile({ name: "k.tc", text }, {
     targets: ["sm_90a"],
     configurations: "all",
     checkOnly: true,
+    include: (name) => ({ name, text: Deno.readTextFileSync(new URL(name, KERNELS)) }),
   });
   assertEquals(diagnostics.filter(({ severity }) => severity === "error"), []);
   return kernels.flatMap(({ instances }) => instances);
@@ -75,7 +78,7 @@ Deno.test("blockClocks() says nothing of kernels without products, and of those 
 const MULTIPROCESSORS = 132;
 
 Deno.test("the model prefers small tiles for small products of matmul, few rows for few rows, wide tiles for large ones", async () => {
-  const text = await Deno.readTextFile(new URL("../../../kernels/matmul.tc", import.meta.url));
+  const text = await Deno.readTextFile(new URL("matmul.tc", KERNELS));
   const instances = instancesOf(text).filter(({ variant, configuration }) =>
     variant.name === "float16" && configuration?.specialization === "s1"
   );

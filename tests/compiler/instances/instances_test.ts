@@ -25,7 +25,7 @@ function plan(
   const text = [...pragmas.map((line) => `#pragma tri ${line}`), "__global__ void k() {}"].join(
     "\n",
   );
-  const groups = readPragmas({ name: "k.tc", text }, reporter);
+  const groups = readPragmas({ name: "k.tc", text }, undefined, reporter);
   const parsed = overrides.flatMap((line) => {
     const [item = "", origin = ""] = line.split(" @ ");
     const read = parsePragmaLine(item, origin, reporter);
@@ -166,7 +166,7 @@ Deno.test("assignItems() gives a group to the next kernel unless it is directed 
   const text = ["grid(1)", "kernel b", "num_warps=8", "kernel c, nope"].map((line) =>
     `#pragma tri ${line}\n`
   ).join("");
-  const groups = readPragmas({ name: "k.tc", text: `${text}void a() {}` }, reporter);
+  const groups = readPragmas({ name: "k.tc", text: `${text}void a() {}` }, undefined, reporter);
   const sites = ["a", "b", "c"].map((name, index) => ({ name, offset: text.length + index }));
   const assigned = assignItems(groups, [], sites, "k.tc", reporter);
   assertEquals(

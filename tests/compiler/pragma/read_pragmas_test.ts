@@ -18,7 +18,7 @@ function parse(text: string): { item: PragmaItem | undefined; found: string[] } 
 
 function read(text: string): { kinds: string[][]; found: string[]; ends: number[] } {
   const reporter = new Reporter();
-  const groups = readPragmas({ name: "t.tc", text }, reporter);
+  const groups = readPragmas({ name: "t.tc", text }, undefined, reporter);
   return {
     kinds: groups.map(({ items }) => items.map(({ kind }) => kind)),
     found: reporter.diagnostics.map(located),
@@ -257,6 +257,47 @@ Deno.test("readPragmas() follows conditions that no macro decides", () => {
 `;
   const { kinds, found } = read(text);
   assertEquals([kinds, found], [[["key", "key"]], []]);
+});
+
+Deno.test("readPragmas() puts the pragmas of a file in the place of what includes it", () => {
+  const texts: Readonly<Record<string, string>> = {
+    "tiles.h":
+      "// Tiles.\n#pragma tri config T=1\n\n#pragma tri configs T in {2, 4}; num_warps in {8}\n",
+    "other.h": '#define T 3\n#pragma tri config T=2 +\nint x;\n#pragma tri include "tiles.h"\n',
+  };
+  const read = (text: string) => {
+    const reporter = new Reporter();
+    const include = (name: string) => {
+      const found = texts[name];
+      return found === undefined ? undefined : { name, text: found };
+    };
+    const groups = readPragmas({ name: "t.tc", text }, include, reporter);
+    return {
+      kinds: groups.map(({ items }) => items.map(({ kind }) => kind)),
+      files: groups.map(({ items }) => items.map(({ span }) => span.file.name)),
+      ends: groups.map(({ end }) => text.slice(0, end).split("\n").length),
+      found: reporter.diagnostics.map((one) => located(one)),
+    };
+  };
+  assertEquals(
+    read(
+      '#pragma tri key(M)\n#pragma tri include "tiles.h"\nvoid f() {}\n#pragma tri grid(1)\n#pragma tri include "tiles.h"\nvoid g() {}',
+    ),
+    {
+      kinds: [["key", "config", "configs"], ["grid", "config", "configs"]],
+      files: [["t.tc", "tiles.h", "tiles.h"], ["t.tc", "tiles.h", "tiles.h"]],
+      ends: [2, 5],
+      found: [],
+    },
+  );
+  assertEquals(read('#pragma tri include "none.h"\nvoid f() {}').found, ["E1030 1:13"]);
+  assertEquals(read('#pragma tri include "other.h"\nvoid f() {}').found, [
+    "E9003 other.h:1:1",
+    "E9003 other.h:3:1",
+    "E9003 other.h:4:13",
+  ]);
+  assertEquals(parse('include "tiles.h"').found, ["E9003 1:1"]);
+  assertEquals(read("#pragma tri include tiles.h").found, ["E5003 1:21"]);
 });
 
 Deno.test("readPragmas() counts the braces of one branch only", () => {

@@ -13,8 +13,10 @@ function read(folder: URL, name: string): SourceFile {
   return { name, text: Deno.readTextFileSync(new URL(name, folder)) };
 }
 
+const include = (name: string): SourceFile => read(KERNELS, name);
+
 function views(file: SourceFile, defines: readonly Define[] = []): string {
-  return inspect(file, { targets: ["sm_90a"], defines, verify: true }, "views");
+  return inspect(file, { targets: ["sm_90a"], defines, include, verify: true }, "views");
 }
 
 const REFUSED = Array.from({ length: 13 }, (_, index) => ({ name: "CASE", value: String(index) }));
@@ -79,7 +81,7 @@ Deno.test("findViews() finds none for targets without warp groups", () => {
 });
 
 function plans(name: string, target: TargetName, variant: string): string {
-  const options = { targets: [target], verify: true };
+  const options = { targets: [target], include, verify: true };
   return inspect(read(KERNELS, `${name}.tc`), options, "plan", { variant })
     .replaceAll(/^( +\S+\.tc):\d+/gm, "$1");
 }
