@@ -12,10 +12,10 @@ import {
   scalePoly,
   subPoly,
 } from "../../contract/poly.ts";
-import { SCALARS } from "../../support/scalar.ts";
+import { type ScalarName, SCALARS } from "../../support/scalar.ts";
 import { noView } from "../no_view.ts";
 import { quotientOf } from "../terms.ts";
-import { type Along, type Digits, type Parts, partsOf } from "./along.ts";
+import { type Along, changesAlong, type Digits, type Parts, partsOf } from "./along.ts";
 
 /** A place along an axis of pictures, which the mask holds from 0 up to its extent. */
 export interface Place {
@@ -59,12 +59,13 @@ export function windowMasks(
     }
     if (others.length > 0) noView("its mask compares numbers of pixels that are no places");
     if (digit === undefined) {
+      if (changesAlong(poly, pixels.axis)) noView("its mask divides numbers of pixels otherwise");
       columns.push(poly);
       continue;
     }
     if (digit === "outer") return noView("its mask bounds pictures by something else");
     const unsigned = observed.find((one) =>
-      !SCALARS[one.type].signed && varies(one.poly) && !varies(subPoly(poly, one.poly))
+      isWord(one.type) && varies(one.poly) && !varies(subPoly(poly, one.poly))
     );
     halves[digit].push({ poly, unsigned: unsigned?.poly, factor: parts[digit] });
   }
@@ -74,6 +75,9 @@ export function windowMasks(
   const [inner, middle] = [placeOf(halves.inner), placeOf(halves.middle)];
   return { inner, middle, pictures: first, columns };
 }
+
+/** Whether places that are below zero, or beyond an int32, are larger than extents in a type. */
+const isWord = (type: ScalarName): boolean => !SCALARS[type].signed && SCALARS[type].bits >= 32;
 
 /** `0 <= at && at < extent`, or the same of unsigned numbers. */
 function placeOf(halves: readonly Half[]): Place {

@@ -222,8 +222,13 @@ function channelsOf(
   for (const poly of compared) {
     const extent = addPoly(subPoly(channel, poly), polyOf(1));
     if (!varies(poly)) demands.atMost(polyExpr(poly), 0n);
-    else if (varies(extent)) gates.push(poly);
-    else extents.set(polyKey(extent), extent);
+    else if (varies(extent)) {
+      // Without runs the whole tile has one channel to begin with.
+      if (columns.digits === undefined && changesAlong(poly, columns.axis)) {
+        noView(`\`${spell(poly)} <= 0\` bounds channels by a number of the program`);
+      }
+      gates.push(poly);
+    } else extents.set(polyKey(extent), extent);
   }
   if (extents.size === 0 && columns.digits !== undefined && first.size === 0) {
     return { extent: columns.digits.above.divisor, gates };
@@ -335,7 +340,8 @@ function demandFit(
 ): void {
   if (below !== undefined) return noView(`\`${spell(poly)}\` wraps around`);
   if (SCALARS[type].bits >= 64) return;
-  if (places.some((place) => subPoly(place, poly).size === 0)) return;
+  const isPlace = places.some((place) => subPoly(place, poly).size === 0);
+  if (isPlace && SCALARS[type].bits >= 32) return;
   if (!varies(poly) && isName(poly)) return;
   if (counted.some(({ along }) => isCounted(poly, along))) return;
   const { min, max } = limitsOfType(type);
