@@ -52,11 +52,8 @@ export function buildHalf(cx: Context, value: Value, half: 0 | 1, span: Span): V
   const { element, shape } = value.type;
   const axis = shape.length - 1;
   const rest = shape.slice(0, -1);
-  const single = { element: "int32" as const, shape: [...rest, 1] };
-  const index = emitConstant(cx, BigInt(half), single, span);
-  const taken = emit(cx, "gather", [value, index], { element, shape: single.shape }, span, {
-    axis,
-  });
+  const type = { element, shape: [...rest, 1] };
+  const taken = emit(cx, "slice", [value], type, span, { axis, first: half });
   return buildReshape(cx, taken, rest, span);
 }
 

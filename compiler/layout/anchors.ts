@@ -16,7 +16,7 @@ import { invertOrder, type LinearLayout, permuteLayout, product } from "../linea
 import { lanesOfRow, layoutOfRows, reducedRows, type Rows } from "./rows/short_rows.ts";
 
 /** Widest global access of one thread, bytes (`ld.global.v4.b32`). */
-const ACCESS_BYTES = 16;
+export const ACCESS_BYTES = 16;
 
 /** The most values that are visited on the way from a load to stores; stores after further ones are no partners. */
 const MAX_REACHED = 1000;

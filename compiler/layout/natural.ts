@@ -21,6 +21,7 @@ import { dotOfComputed, vectorsOfComputed } from "./computed_operand.ts";
 import { DotsOfFunction } from "./function_dots.ts";
 import {
   invertOrder,
+  layoutKey,
   type LinearLayout,
   permuteLayout,
   reshapeLayout,
@@ -30,7 +31,7 @@ import { networksOf, runsLayout } from "./networks.ts";
 import { chunkedLoads } from "./rows/chunk_rows.ts";
 import { axisBits, isSeparable, reducedLayout } from "./reduce.ts";
 import { type PhiWeb, phiWebsOf } from "./phi_webs.ts";
-import { sliceLayout } from "./slices.ts";
+import { isPaired, sliceLayout, unsliceLayout } from "./slices.ts";
 import { StoreLayouts } from "./stores.ts";
 import { suitsComputed } from "./warp_group.ts";
 import { besideData } from "./warp_local.ts";
@@ -70,6 +71,7 @@ export class NaturalLayouts {
   readonly #isOfNetwork: (op: OpOf<"exchange">) => boolean;
   /** Boxes go to chains of dots that take the time. */
   readonly #hasFullChains: boolean;
+  #hasDots = false;
   /** Loads of what is spread over operands that are computed in their slots. */
   readonly #vectors: ReadonlySet<Op>;
   /** Loads whose layout is that of what they are combined with, while it is searched. */
@@ -97,7 +99,10 @@ export class NaturalLayouts {
     this.#users = usersOf(func);
     this.#isOfNetwork = networksOf(func);
     let hasSlices = false;
-    walkOps(func.body, ({ name }) => hasSlices ||= name === "slice");
+    walkOps(func.body, ({ name }) => {
+      hasSlices ||= name === "slice";
+      this.#hasDots ||= name === "dot";
+    });
     const { numWarps, target } = options;
     this.#vectors = vectorsOfComputed(func, (dot) => suitsComputed(dot, numWarps, target));
     const { dots, data } = this;
@@ -179,13 +184,26 @@ export class NaturalLayouts {
 
   /** The layout of a load whose threads load what they combine with other data. */
   *#beside(op: Op): Search {
-    const isBeside = op.name === "load" && (op.attrs.beside === true || this.#vectors.has(op));
+    const isBeside = op.name === "load" &&
+      (op.attrs.beside === true || this.#vectors.has(op) || this.#isRepeated(op));
     // Loads that are combined with each other first: one of them takes the layout of its addresses.
     if (!isBeside || this.#placing.has(op)) return undefined;
     this.#placing.add(op);
     const layout = yield this.#combined(resultOf(op));
     this.#placing.delete(op);
     return layout && besideData(op, layout, this.#anchors.get(op));
+  }
+
+  /** Whether addresses repeat along an axis and are contiguous along none, so that the load has no layout of its own. */
+  #isRepeated(op: OpOf<"load">): boolean {
+    const { pointer } = operandsOf(op);
+    const anchor = this.#hasDots ? undefined : this.#anchors.get(op);
+    if (anchor === undefined || layoutKey(anchor) !== layoutKey(this.#plain(anchor.shape))) {
+      return false;
+    }
+    const { contiguity, constancy } = this.#options.axisInfo(pointer);
+    const isEverywhere = constancy.every((run, axis) => run >= (anchor.shape[axis] ?? 1));
+    return !isEverywhere && Math.max(...contiguity) === 1 && Math.max(...constancy) > 1;
   }
 
   /** The layout of the data that a value is combined with. */
@@ -237,8 +255,13 @@ export class NaturalLayouts {
       case "reshape":
       case "expand_dims":
         return reshapeLayout(layout, operand.type.shape);
-      case "slice":
-        return this.of(operand);
+      case "slice": {
+        const whole = this.of(operand);
+        const slice = sliceLayout(whole, resultOf(op).type.shape);
+        return slice !== undefined && layoutKey(slice) === layoutKey(layout)
+          ? whole
+          : unsliceLayout(layout, operand.type.shape);
+      }
       default:
         return layout;
     }
@@ -323,7 +346,12 @@ export class NaturalLayouts {
     }
     if (def.name === "slice") {
       const layout = yield this.#find(operandsOf(def).value);
-      return layout && must(sliceLayout(layout, value.type.shape), "slices in registers");
+      return layout && (sliceLayout(layout, value.type.shape) ?? this.#plain(value.type.shape));
+    }
+    if (def.name === "broadcast" && isPaired(def)) {
+      // A pair stays in the thread that has its elements.
+      const layout = yield this.#find(operandsOf(def).value);
+      return layout && unsliceLayout(layout, value.type.shape);
     }
     if (isElementwise(def)) {
       const sources = def.operands.filter((one) => isTile(one) && this.data.isData(one));

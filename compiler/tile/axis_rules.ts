@@ -168,6 +168,13 @@ const remainder: Rule<"rem"> = (op, of, divisions) => {
   };
 };
 
+/** The extent of a last axis that becomes part of the one before it; 1 where that is not what changes. */
+function joinedAxes(from: readonly number[], to: readonly number[]): number {
+  const kept = to.slice(0, -1);
+  const isJoined = from.length === to.length + 1 && kept.every((extent, d) => from[d] === extent);
+  return isJoined && (from.at(-2) ?? 1) > 1 ? from.at(-1) ?? 1 : 1;
+}
+
 const select: Rule<"select"> = (op, of) => {
   const { condition, then, otherwise } = operandsOf(op);
   const [c, a, b] = [of(condition), of(then), of(otherwise)];
@@ -334,7 +341,13 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
     const from = value.type.shape;
     const result = resultOf(op);
     const to = result.type.shape;
-    // Only the insertion or removal of axes of extent 1 keeps facts.
+    const merged = joinedAxes(from, to);
+    if (merged > 1) {
+      const [k = 1, pairs = 1] = info.constancy.slice(-2);
+      const equal = pairs >= merged ? k * merged : pairs;
+      return { ...unknown(result), constancy: [...info.constancy.slice(0, -2), equal] };
+    }
+    // Else only the insertion or removal of axes of extent 1 keeps facts.
     const kept = from.flatMap((extent, axis) => extent > 1 ? [axis] : []);
     const wanted = to.flatMap((extent, axis) => extent > 1 ? [axis] : []);
     if (

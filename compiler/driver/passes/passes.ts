@@ -8,6 +8,7 @@
 import { layoutAssignment } from "../../layout/assign.ts";
 import { sliceResults } from "../../layout/slice_results.ts";
 import { turnDots } from "../../layout/turn_dots.ts";
+import { pairAccesses } from "../../layout/pairs/pair_accesses.ts";
 import { wordRows } from "../../layout/rows/word_rows.ts";
 import { allocateShared } from "../../schedule/allocate_shared.ts";
 import { keepWeights } from "../../schedule/keep_weights.ts";
@@ -97,6 +98,11 @@ const LAYOUT: readonly Row<TargetContext>[] = [
     pass: sliceResults,
     needs: ["turn-dots"],
     because: "the loads of a loop say which layout its sums get",
+  },
+  {
+    pass: pairAccesses,
+    needs: ["drop-dead"],
+    because: "layouts follow from what accesses touch together",
   },
   {
     pass: wordRows,
