@@ -3,9 +3,11 @@
  * Management"), and that there is a window.
  */
 
-/** Where windows begin along an axis of pictures: `lower` from its first element, up to `upper` from its last one. */
+/** Where windows begin along an axis of pictures, in elements. */
 export interface TensorWindow {
+  /** Of the first window, from the first element of the axis. */
   readonly lower: number;
+  /** Of the last one at most, from the last element of the axis. */
   readonly upper: number;
 }
 

@@ -169,10 +169,13 @@ export interface TensorMapFacts<Name extends string = string> {
   readonly windows?: readonly WindowFacts<Name>[];
 }
 
-/** Where windows begin along an axis: `lower` from its first element, up to `upper` from its last one, steps apart. */
+/** Where windows begin along an axis, in elements. */
 export interface WindowFacts<Name extends string = string> {
+  /** Of the first window, from the first element of the axis. */
   readonly lower: Dimension<Name>;
+  /** Of the last one at most, from the last element of the axis. */
   readonly upper: Dimension<Name>;
+  /** From one to the next. */
   readonly step: Dimension<Name>;
 }
 
