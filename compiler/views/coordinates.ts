@@ -1,10 +1,13 @@
 /**
  * Coordinates of views as operations of the program. Each part is computed as far outside of loops as it can be; a
- * coordinate that changes with the iterations of a loop is carried by it.
+ * coordinate that changes with the iterations of a loop is carried by it, and so are digits (carry.ts).
  */
 import {
+  addPoly,
   type Atom,
+  constantOf,
   type Digit,
+  digitAtom,
   mapAtoms,
   type Poly,
   polyKey,
@@ -14,20 +17,13 @@ import {
   subPoly,
 } from "../contract/poly.ts";
 import { loopOf } from "../ir/flow.ts";
-import {
-  type Func,
-  newOp,
-  newValue,
-  type Op,
-  type OpOf,
-  type Region,
-  type Value,
-} from "../ir/func.ts";
+import { type Func, newOp, type Op, type OpOf, type Region, type Value } from "../ir/func.ts";
 import { resultOf } from "../ir/op.ts";
 import type { BareOp } from "../ir/ops.ts";
 import { type IrType, isPointer, scalarType } from "../ir/types.ts";
 import { definedIn } from "../ir/walk.ts";
 import { bug, must } from "../support/bug.ts";
+import { carry, countDigit, type CountedDigit, type Growth } from "./carry.ts";
 import { Elements } from "./run_starts.ts";
 import { product, quotientOf } from "./terms.ts";
 import type { TensorView, ViewAxis } from "./view.ts";
@@ -51,6 +47,7 @@ export class Coordinates {
   readonly #func: Func;
   readonly #inside = new Map<Op, ReadonlySet<Value>>();
   readonly #carried = new Map<Op, Map<string, Value>>();
+  readonly #digits = new Map<Op, Map<string, CountedDigit | undefined>>();
   readonly #elements: Elements;
 
   constructor(func: Func, sites: ReadonlyMap<Op, Site>) {
@@ -153,19 +150,11 @@ export class Coordinates {
     if (before !== undefined) return before;
     const initial = this.#at(site, from, depth - 1);
     const by = this.#at(site, step, depth - 1);
-    const { test, body, condition, end } = loopOf(loop);
-    const tested = newValue(this.#func, INT32);
-    const value = newValue(this.#func, INT32);
-    loop.operands.push(initial);
-    test.params.push(tested);
-    condition.operands.push(tested);
-    body.params.push(value);
-    const next = newOp(this.#func, "add", [value, by], [INT32], loop.span);
-    body.ops.splice(-1, 0, next);
-    end.operands.push(resultOf(next));
-    const result = newValue(this.#func, INT32);
-    result.def = loop;
-    loop.results.push(result);
+    const value = carry(this.#func, loop, initial, (at) => {
+      const next = newOp(this.#func, "add", [at, by], [INT32], loop.span);
+      loopOf(loop).body.ops.splice(-1, 0, next);
+      return resultOf(next);
+    });
     known.set(key, value);
     this.#inside.delete(loop);
     return value;
@@ -225,14 +214,88 @@ export class Coordinates {
     }
   }
 
-  /** A quotient: divisions of unsigned numbers are the shorter ones. */
-  #quotient(site: Site, { dividend, divisor }: Digit, depth: number): Value {
-    const place = (name: "convert" | "div", operands: readonly Value[], type: IrType): Value =>
-      this.#placed(site, depth, newOp(this.#func, name, operands, [type], site.op.span));
-    const operands = [dividend, divisor].map((poly) =>
-      place("convert", [this.#at(site, poly, depth)], UINT32)
+  /** A quotient; what a loop changes by the same amount in each iteration is counted along. */
+  #quotient(site: Site, digit: Digit, depth: number): Value {
+    const at = Math.min(depth, this.#depthOf(site, [digit.dividend, digit.divisor]));
+    const counted = this.#counted(site, digit, at);
+    const quotient = counted?.quotient ?? this.#divided(site, digit, at).quotient;
+    return this.#placed(
+      site,
+      at,
+      newOp(this.#func, "convert", [quotient], [INT32], site.op.span),
     );
-    return place("convert", [place("div", operands, UINT32)], INT32);
+  }
+
+  /** Divisions of unsigned numbers are the shorter ones. */
+  #divided(site: Site, { dividend, divisor }: Pick<Digit, "dividend" | "divisor">, depth: number): {
+    readonly quotient: Value;
+    readonly left: Value;
+    readonly divisor: Value;
+  } {
+    const place = (name: "convert" | "div" | "rem", operands: readonly Value[]): Value =>
+      this.#placed(site, depth, newOp(this.#func, name, operands, [UINT32], site.op.span));
+    const [a, b] = [dividend, divisor].map((poly) =>
+      place("convert", [this.#at(site, poly, depth)])
+    );
+    const operands = [must(a, "dividend"), must(b, "divisor")];
+    const quotient = place("div", operands);
+    return { quotient, left: place("rem", operands), divisor: must(b, "divisor") };
+  }
+
+  /** The digit in the innermost loop around a place, if the loop changes it and can count it along. */
+  #counted(site: Site, digit: Digit, depth: number): CountedDigit | undefined {
+    const around = site.loops[depth - 1];
+    if (around === undefined || this.#dependsOn(digit.divisor, around.loop)) return undefined;
+    const { loop } = around;
+    const known = this.#digits.get(loop) ?? new Map<string, CountedDigit | undefined>();
+    this.#digits.set(loop, known);
+    if (!known.has(digit.key)) known.set(digit.key, this.#count(site, digit, loop, depth));
+    this.#inside.delete(loop);
+    return known.get(digit.key);
+  }
+
+  #count(
+    site: Site,
+    { dividend, divisor }: Digit,
+    loop: OpOf<"while">,
+    depth: number,
+  ): CountedDigit | undefined {
+    const start = withoutIterations(dividend, loop);
+    const grown = this.#growthOf(site, dividend, loop, depth);
+    if (grown === undefined || this.#dependsOn(start, loop)) return undefined;
+    const outside = depth - 1;
+    const before = this.#divided(site, { dividend: start, divisor }, outside);
+    const place = (name: "div" | "rem"): Value =>
+      this.#placed(
+        site,
+        outside,
+        newOp(this.#func, name, [grown.by, before.divisor], [UINT32], site.op.span),
+      );
+    const by = { quotient: place("div"), left: place("rem") };
+    return countDigit(this.#func, loop, before, before.divisor, by, grown.carried);
+  }
+
+  /** By how much a dividend grows in each iteration: always the same, or as a digit that is counted along. */
+  #growthOf(
+    site: Site,
+    dividend: Poly,
+    loop: OpOf<"while">,
+    depth: number,
+  ): Growth | undefined {
+    const [term, ...others] = [...dividend.values()];
+    const [atom, ...factors] = term?.atoms ?? [];
+    const isDigit = others.length + factors.length === 0 && term?.coefficient === 1n;
+    if (isDigit && atom?.kind === "digit") return this.#counted(site, atom, depth)?.growth;
+    const moving: Poly = new Map(
+      [...dividend].filter(([, { atoms }]) => atoms.some((one) => isIterationOf(one, loop))),
+    );
+    const counter = [...moving.values()].flatMap(({ atoms }) => atoms)
+      .find((one) => isIterationOf(one, loop));
+    const step = counter && quotientOf(moving, polyOfAtom(counter));
+    const value = step && constantOf(step);
+    if (value === undefined || value < 1n || value > MOST_STEP) return undefined;
+    const made = newOp(this.#func, "constant", [], [UINT32], site.op.span, { value });
+    return { by: this.#placed(site, depth - 1, made), carried: undefined };
   }
 
   #int32(site: Site, depth: number, value: Value): Value {
@@ -286,6 +349,29 @@ const startsOf = ({ tile, run }: ViewAxis, shape: readonly number[]): readonly n
 /** A polynomial where a run of an axis begins. */
 const along = (poly: Poly, { tile, run }: ViewAxis, start: number): Poly =>
   tile === undefined || run === undefined ? poly : atIndex(poly, tile, start);
+
+/** What a number is before the first iteration of a loop, and so are the digits that it is made of. */
+function withoutIterations(poly: Poly, loop: OpOf<"while">): Poly {
+  let sum = polyOf(0);
+  for (const { coefficient, atoms } of poly.values()) {
+    if (atoms.some((atom) => isIterationOf(atom, loop))) continue;
+    const before = atoms.map((atom) => atom.kind === "digit" ? digitBefore(atom, loop) : atom);
+    sum = addPoly(sum, product(polyOf(coefficient), before));
+  }
+  return sum;
+}
+
+function digitBefore(digit: Digit, loop: OpOf<"while">): Digit {
+  const dividend = withoutIterations(digit.dividend, loop);
+  if (polyKey(dividend) === polyKey(digit.dividend)) return digit;
+  return digitAtom(
+    { ...digit, dividend, name: `${digit.name} of ${polyKey(dividend)}` },
+    digit.axis,
+  );
+}
+
+/** Steps that are counted along. */
+const MOST_STEP = 1n << 20n;
 
 const isIterationOf = (atom: Atom, loop: OpOf<"while">): boolean =>
   atom.kind === "iteration" && atom.loop === loop;
