@@ -19,18 +19,22 @@ export function entryName(
   return { symbol: suffix === "" ? first : `${first}${suffix}`, first };
 }
 
-/** A form with tensor maps. */
-export type FormWithMaps = Exclude<Form, "plain">;
+/** A form beside the plain code. */
+export type FasterForm = Exclude<Form, "plain">;
 
 /** What their names end in. */
-const FORM_ENDS: Readonly<Record<FormWithMaps, string>> = { tensor: "_tensor", turns: "_turns" };
+const FORM_ENDS: Readonly<Record<FasterForm, string>> = {
+  tensor: "_tensor",
+  turns: "_turns",
+  shifted: "_shifted",
+};
 
 /** The name of a form of an entry. */
-export const formName = (entry: string, form: FormWithMaps): string => entry + FORM_ENDS[form];
+export const formName = (entry: string, form: FasterForm): string => entry + FORM_ENDS[form];
 
 /** The entry that a name is of, or of a form of, and which form that is. */
 export function readFormName(symbol: string): { readonly entry: string; readonly form: Form } {
-  for (const form of ["tensor", "turns"] as const) {
+  for (const form of ["tensor", "turns", "shifted"] as const) {
     const end = FORM_ENDS[form];
     if (symbol.endsWith(end)) return { entry: symbol.slice(0, -end.length), form };
   }

@@ -5,6 +5,8 @@ import { persistenceOf } from "../ir/program_loop.ts";
 import { cloneFunc, holds } from "../ir/walk.ts";
 import type { Requirement } from "../contract/types.ts";
 import { emitEntry, type EmittedEntry } from "../lower/mod.ts";
+import type { ShiftDemands } from "../layout/rows/alignment.ts";
+import { shiftRows, toShiftedForm } from "../layout/rows/shifted_rows.ts";
 import type { Homes } from "../lower/homes.ts";
 import type { FileTable } from "../lower/source_locations.ts";
 import { Unsupported } from "../lower/unsupported.ts";
@@ -18,12 +20,13 @@ import { ALL_TARGETS, type Target, type TargetName, traceTarget } from "../targe
 import { axisAnalysis } from "../tile/axis.ts";
 import type { Form, TargetContext } from "../tile/pass.ts";
 import { tensorViews, toTensorForm } from "../views/tensor_views.ts";
-import { formName, type FormWithMaps } from "./entry_names.ts";
+import { type FasterForm, formName } from "./entry_names.ts";
 import { warpsOfRows } from "./form_warps.ts";
 import { checkClusters } from "./limits/clusters.ts";
 import { type EntryOptions, printHeader } from "./inspect/ir_text.ts";
 import { PassFailure } from "./passes/pass_failure.ts";
 import { lastStepOf, PASS_NAMES, TARGET_STEPS } from "./passes/passes.ts";
+import { shiftDemands } from "./shift_demands.ts";
 import { turnDemands } from "./turn_demands.ts";
 import {
   type Passed,
@@ -160,8 +163,17 @@ export function withWarpsOfRows(
 
 function formsOf(source: Func, lowering: TargetLowering): LoweredForms {
   const { numWarps } = lowering;
-  const make = (form: FormWithMaps): ReturnType<typeof lowerTensorForm> =>
-    lowerTensorForm(source, { ...lowering, form, symbol: formName(lowering.symbol, form) });
+  const as = (form: FasterForm): TargetLowering => ({
+    ...lowering,
+    form,
+    symbol: formName(lowering.symbol, form),
+  });
+  if (!hasDots(source)) {
+    const { form, sameAnswers } = lowerShiftedForm(source, as("shifted"));
+    return { forms: form === undefined ? [] : [form], numWarps, sameAnswers };
+  }
+  const make = (form: FasterForm): ReturnType<typeof lowerTensorForm> =>
+    lowerTensorForm(source, as(form));
   const tensor = make("tensor");
   const { form: found, sameAnswers } = tensor;
   if (found === undefined) return { forms: [], numWarps, sameAnswers };
@@ -177,6 +189,53 @@ function formsOf(source: Func, lowering: TargetLowering): LoweredForms {
 /** Whether dots of warp groups take what others have led to. */
 function hasChain({ body }: Func): boolean {
   return holds(body, new Set(["register_group_dot"]));
+}
+
+/** The form whose rows are accessed by aligned vectors, wherever they start; undefined where there are none. */
+function lowerShiftedForm(
+  source: Func,
+  lowering: TargetLowering,
+): { readonly form: LoweredForm | undefined; readonly sameAnswers: LoweredEntry["sameAnswers"] } {
+  const { view: target, sameAnswers } = traceTarget(lowering.target);
+  // Timed on an H200 alone.
+  const form = target.clusters
+    ? shiftedForm(source, { ...lowering, target }, sameAnswers)
+    : undefined;
+  return { form, sameAnswers };
+}
+
+function shiftedForm(
+  source: Func,
+  lowering: TargetLowering,
+  sameAnswers: LoweredEntry["sameAnswers"],
+): LoweredForm | undefined {
+  const { target, watch = {} } = lowering;
+  const convert = (func: Func): ShiftDemands | undefined =>
+    toShiftedForm(func, { numWarps: lowering.numWarps, numCtas: lowering.numCtas ?? 1 });
+  const func = cloneFunc(source);
+  const demands = timed(watch, shiftRows.name, () => convert(func));
+  if (demands === undefined) return undefined;
+  const again = (): Func => {
+    const copy = cloneFunc(source);
+    convert(copy);
+    return copy;
+  };
+  try {
+    const passed = runSteps({ func, again, after: shiftRows.name }, lowering);
+    const emitted = emitPassed(passed, lowering);
+    const kernel = { ...emitted.kernel, directives: emitted.directivesOn(target) };
+    return {
+      lowered: { ...emitted, kernel, sameAnswers, func: passed.func },
+      when: shiftDemands(demands),
+      maps: [],
+      persistent: undefined,
+      startsLate: false,
+    };
+  } catch (error) {
+    // The target has no room for a program of this size: the entry says so.
+    if (error instanceof Unsupported) return undefined;
+    throw error;
+  }
 }
 
 function tensorForm(

@@ -116,7 +116,7 @@ export const TILE_OPS = {
   ge: { doc: "a >= b", args: { left: "any", right: "same" }, result: "bool", effect: "pure", elementwise: true },
   eq: { doc: "a == b", args: { left: "any", right: "same" }, result: "bool", effect: "pure", elementwise: true, commutes: true },
   ne: { doc: "a != b, true for NaN", args: { left: "any", right: "same" }, result: "bool", effect: "pure", elementwise: true, commutes: true },
-  select: { doc: "c ? a : b, both evaluated", args: { condition: "bool", then: "shape", otherwise: "shape" }, result: "attr", effect: "pure", elementwise: true },
+  select: { doc: "c ? a : b, both evaluated; if it `covers` them, all elements that loads read for a are chosen", args: { condition: "bool", then: "shape", otherwise: "shape" }, result: "attr", effect: "pure", attrs: { covers: "bool?" }, elementwise: true },
   convert: { doc: "the value in another element type (rules: language.md 9)", args: { value: "any" }, result: "attr", effect: "pure", elementwise: true, derives: true },
   bitcast: { doc: "the same bits in another element type", args: { value: "any" }, result: "attr", effect: "pure", elementwise: true },
   hold: { doc: "the operand, whose elements are computed here and not where they are used, in other registers than those of some carried values, which change", args: { value: "any", changing: "any*" }, result: "same", effect: "sync", once: true },

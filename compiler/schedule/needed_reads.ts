@@ -1,11 +1,17 @@
 /** Which loads a reduction over several blocks has waited for in every thread, when any thread has its result. */
 import type { Op, OpOf } from "../ir/func.ts";
+import { resultOf } from "../ir/op.ts";
 import { hasTrait } from "../ir/table.ts";
 
-/** Operations whose results need all elements of their operands that threads hold. A choice needs one of two. */
+/**
+ * Operations whose results need all elements of their operands that threads hold. A choice needs one of two, but for one that
+ * covers what was read.
+ */
 function needsAll(op: Op): boolean {
   if (op.name === "reduce" || op.name === "convert_layout") return true;
-  if (op.name === "select" || op.name === "reshape") return false;
+  if (op.name === "select") return op.attrs.covers === true;
+  // A scalar is one of the elements.
+  if (op.name === "reshape") return resultOf(op).type.shape.length > 0;
   return hasTrait(op, "elementwise") || hasTrait(op, "reshapes");
 }
 

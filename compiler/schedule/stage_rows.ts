@@ -49,7 +49,9 @@ export const stageRows: Pass<TargetContext> = {
     if (maxRegisters === undefined || hasBuffers) return false;
     const sections = sectionsOf(func);
     if (sections.length === 1) return false;
-    const loads = chooseLoads(func, sections, context.axisInfo(), maxRegisters / 2);
+    // Beside a row, threads have an element of its ends.
+    const most = maxRegisters / 2 + (context.form === "shifted" ? 1 : 0);
+    const loads = chooseLoads(func, sections, context.axisInfo(), most);
     const bytes = loads.reduce((sum, { load }) => sum + bytesInBlock(load), 0);
     if (loads.length === 0 || !target.asyncCopies) return false;
     if (!fitsShared(target, aligned(sharedBytes(func)) + bytes)) return false;

@@ -13,9 +13,10 @@ export type Phase = (typeof PHASES)[number];
 /**
  * Which code of an entry is made: `plain` serves every launch; `tensor` has tensor maps as parameters and serves those
  * that meet the conditions of its views (`compiler/views`); `turns` is the same with blocks that do several programs in
- * turn, for chains of dots in short loops (`compiler/schedule/programs/loop_programs.ts`).
+ * turn, for chains of dots in short loops (`compiler/schedule/programs/loop_programs.ts`); `shifted` accesses rows that start
+ * anywhere by aligned vectors (`compiler/layout/rows/shifted_rows.ts`).
  */
-export type Form = "plain" | "tensor" | "turns";
+export type Form = "plain" | "tensor" | "turns" | "shifted";
 
 /** Facts about the function, computed at the first query and kept until a pass changes the function. */
 export interface Analyses {

@@ -113,8 +113,8 @@ function parseHeader(line: string, name: string, number: number): IrHeader {
   if (wanted !== undefined && target === undefined) fail(`${wanted} is no target`);
   const defaults = readOptions([]);
   const form = settings.get("form") ?? "plain";
-  if (form !== "plain" && form !== "tensor" && form !== "turns") {
-    return fail("a form is plain, tensor or turns");
+  if (form !== "plain" && form !== "tensor" && form !== "turns" && form !== "shifted") {
+    return fail("a form is plain, tensor, turns or shifted");
   }
   return {
     after: after === NO_STEP ? undefined : after,

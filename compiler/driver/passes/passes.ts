@@ -9,6 +9,7 @@ import { layoutAssignment } from "../../layout/assign.ts";
 import { sliceResults } from "../../layout/slice_results.ts";
 import { turnDots } from "../../layout/turn_dots.ts";
 import { pairAccesses } from "../../layout/pairs/pair_accesses.ts";
+import { shiftRows } from "../../layout/rows/shifted_rows.ts";
 import { wordRows } from "../../layout/rows/word_rows.ts";
 import { allocateShared } from "../../schedule/allocate_shared.ts";
 import { keepWeights } from "../../schedule/keep_weights.ts";
@@ -98,6 +99,11 @@ const LAYOUT: readonly Row<TargetContext>[] = [
     pass: sliceResults,
     needs: ["turn-dots"],
     because: "the loads of a loop say which layout its sums get",
+  },
+  {
+    pass: shiftRows,
+    needs: ["drop-dead"],
+    because: "rows that nothing accesses have no alignment",
   },
   {
     pass: pairAccesses,

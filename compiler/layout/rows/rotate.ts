@@ -15,25 +15,14 @@
  * On an H200 an 8191 x 8193 transposition gained 5 % (float) to 6 % (half); see tests/gpu/RESULTS.md.
  */
 import type { AxisInfo } from "../../tile/axis.ts";
-import {
-  type Attrs,
-  type Func,
-  newOp,
-  newUncheckedOp,
-  type Op,
-  type OpOf,
-  type Value,
-} from "../../ir/func.ts";
-import { operandsOf, resultOf } from "../../ir/op.ts";
-import type { AttrsOf, BareOp, TileOp } from "../../ir/ops.ts";
-import { hasTrait } from "../../ir/table.ts";
-import { type Element, isPointer, pointeeBytes } from "../../ir/types.ts";
+import { type Func, newOp, type Op, type OpOf, type Value } from "../../ir/func.ts";
+import { operandsOf } from "../../ir/op.ts";
+import { type Element, pointeeBytes } from "../../ir/types.ts";
 import { must } from "../../support/bug.ts";
-import type { Span } from "../../support/source.ts";
-import { type OnHeap, runOnHeap } from "../../support/on_heap.ts";
 import { vectorAlong, WORD_BYTES } from "../anchors.ts";
 import { axisShifts, type LinearLayout, product } from "../../linear/linear.ts";
 import { times } from "../../support/times.ts";
+import { Expansion, maker, rowPointers, rowStarts, shiftOf } from "./expansion.ts";
 
 /**
  * Bytes that one access of a warp covers, where rotation pays: at 32 (bytes) and 256 (doubles), an H200 was no faster
@@ -135,28 +124,13 @@ export function rotateStore(
   const ops: Op[] = [];
   const make = maker(func, store.span, ops);
 
-  const starts = shape.with(axis, 1);
-  const first = new Expansion(
-    make,
-    starts,
-    (element, lo) => make("constant", [], element, starts, { value: lo }),
-    axis,
-  ).of(pointer);
+  const first = rowStarts(make, pointer, axis);
   if (first === undefined) return undefined;
-  const address = make("convert", [make("convert", [first], "uint64", starts)], "uint32", starts);
-  const number = (count: number): Value =>
-    make("constant", [], "uint32", starts, { value: BigInt(count) });
-  const bytesLog2 = Math.log2(pointeeBytes(pointer));
-  const elements = bytesLog2 === 0
-    ? address
-    : make("shr", [address, number(bytesLog2)], "uint32", starts);
-  const shift = make("and", [elements, number(bound - 1)], "uint32", starts);
+  const shift = shiftOf(make, first, bound);
 
   const index = (element: Element, lo: number | bigint): Value =>
     make("rotated_range", [shift], element, shape, { lo, axis, bound });
-  // A row is contiguous, so its elements follow its first one.
-  const firsts = make("broadcast", [first], first.type.element, shape);
-  const pointers = make("offset", [firsts, index("int32", 0n)], first.type.element, shape);
+  const pointers = rowPointers(make, first, index("int32", 0n));
   const masks = mask && new Expansion(make, shape, index, axis).of(mask);
   if (mask !== undefined && masks === undefined) return undefined;
   const words = rotation.words ? { words: true } : {};
@@ -164,116 +138,4 @@ export function rotateStore(
   const operands = [pointers, data, masks, inside, rows].filter((one) => one !== undefined);
   const attrs = rotation.words ? { ...store.attrs, aligned: true } : store.attrs;
   return { store: newOp(func, "store", operands, [], store.span, attrs), ops, data };
-}
-
-/** Makes operations with one result. */
-interface Make {
-  (
-    name: BareOp,
-    operands: readonly Value[],
-    element: Element,
-    shape: readonly number[],
-  ): Value;
-  <N extends TileOp>(
-    name: N,
-    operands: readonly Value[],
-    element: Element,
-    shape: readonly number[],
-    attrs: AttrsOf<N>,
-  ): Value;
-}
-
-function maker(func: Func, span: Span, ops: Op[]): Make {
-  return (
-    name: TileOp,
-    operands: readonly Value[],
-    element: Element,
-    shape: readonly number[],
-    attrs: Attrs = {},
-  ): Value => {
-    const op = newUncheckedOp(func, name, operands, [{ element, shape }], span, attrs);
-    ops.push(op);
-    return resultOf(op);
-  };
-}
-
-/** Computes index expressions again at a full shape, with something else in place of the indices along one axis. */
-class Expansion {
-  readonly #known = new Map<Value, Map<string, Value | undefined>>();
-
-  /** `replaced` makes the index along `axis` that starts at `lo`. */
-  constructor(
-    readonly make: Make,
-    readonly shape: readonly number[],
-    readonly replaced: (element: Element, lo: number | bigint) => Value,
-    readonly axis: number,
-  ) {}
-
-  /** The value at the full shape; undefined where it depends on something that has to stay where it is. */
-  of(value: Value): Value | undefined {
-    return runOnHeap(this.#at(value, [...value.type.shape.keys()]));
-  }
-
-  /** `axes`: for each axis of the value, the one of the full shape it lies along. */
-  *#at(value: Value, axes: readonly number[]): OnHeap<Value | undefined> {
-    const key = axes.join();
-    const known = this.#known.get(value) ?? new Map<string, Value | undefined>();
-    this.#known.set(value, known);
-    if (!known.has(key)) known.set(key, yield this.#make(value, axes));
-    return known.get(key);
-  }
-
-  *#make(value: Value, axes: readonly number[]): OnHeap<Value | undefined> {
-    const { element, shape } = value.type;
-    const def = value.def;
-    if (shape.length === 0) return this.make("splat", [value], element, this.shape);
-    if (def === undefined) return undefined;
-    switch (def.name) {
-      case "range":
-        return this.#range(def, must(axes[0], "axis of a range"));
-      case "constant":
-        return this.make("constant", [], element, this.shape, def.attrs);
-      case "splat":
-      case "broadcast": {
-        const operand = operandsOf(def).value;
-        return yield this.#at(operand, operand.type.shape.length === 0 ? [] : axes);
-      }
-      case "expand_dims":
-        return yield this.#at(operandsOf(def).value, axes.toSpliced(def.attrs.axis, 1));
-      case "permute": {
-        const from = new Array<number>(axes.length).fill(0);
-        def.attrs.order.forEach((source, target) => from[source] = axes[target] ?? 0);
-        return yield this.#at(operandsOf(def).value, from);
-      }
-      default: {
-        if (!hasTrait(def, "elementwise")) return undefined;
-        const operands: Value[] = [];
-        for (const one of def.operands) {
-          const operand = yield this.#at(one, axes);
-          if (operand !== undefined) operands.push(operand);
-        }
-        return operands.length < def.operands.length
-          ? undefined
-          : this.make(def.name, operands, element, this.shape, def.attrs);
-      }
-    }
-  }
-
-  #range(def: OpOf<"range">, axis: number): Value | undefined {
-    const { element, shape } = resultOf(def).type;
-    const { lo } = def.attrs;
-    // Rotated indices are computed in 32 bits.
-    if (shape[0] === 1) return this.make("constant", [], element, this.shape, { value: lo });
-    if (axis === this.axis) {
-      return !isPointer(element) && (element === "int32" || element === "uint32")
-        ? this.replaced(element, lo)
-        : undefined;
-    }
-    const extent = must(shape[0], "extent of a range");
-    if (extent !== this.shape[axis]) return undefined;
-    const along = this.shape.map((_, d) => d === axis ? extent : 1);
-    const range = this.make("range", [], element, [extent], { lo });
-    const row = this.make("reshape", [range], element, along);
-    return this.make("broadcast", [row], element, this.shape);
-  }
 }

@@ -1,0 +1,179 @@
+/** Rows that start anywhere, by aligned vectors and their ends (layout/rows/shifted_rows.ts), on the emulator. */
+import { must } from "../../../../compiler/support/bug.ts";
+import { assertEquals } from "../../../support/assert.ts";
+import { emulateAgain, int } from "../../../support/emulate.ts";
+import { type Compiled, compileForms } from "../../../support/forms/form_run.ts";
+import fc from "../../../support/property.ts";
+import { decode, encode, firstDifference } from "../../../support/typed_arrays.ts";
+
+type Type = "float32" | "float16" | "int32" | "int8";
+
+const SPELLED = { float32: "float", float16: "half", int32: "int", int8: "signed char" } as const;
+const BYTES = { float32: 4, float16: 2, int32: 4, int8: 1 } as const;
+
+interface Shape {
+  readonly type: Type;
+  /** Bytes of the tile, a row. */
+  readonly bytes: number;
+  readonly numWarps: number;
+  /** Of a program. */
+  readonly blocks: number;
+}
+
+const columnsOf = ({ type, bytes }: Shape): number => bytes / BYTES[type];
+
+/** Elements that are not there are so. */
+const FILL = 3;
+
+/** Sums, extremes, and rows with another element in the middle. All results are exact. */
+function textOf(shape: Shape, more = ""): string {
+  const [spelled, columns] = [SPELLED[shape.type], columnsOf(shape)];
+  const wide = shape.type.startsWith("float") ? "float" : "int";
+  return `#pragma tri specialize(off)
+#pragma tri config ; num_warps=${shape.numWarps}, num_ctas=${shape.blocks}
+__global__ void k(${spelled} *X, ${spelled} *Y, ${wide} *Of __noalias, int M, int N, int ldx, int ldy) {
+  long row = get_program_id(0);
+  int i[${columns}] = 0 ... ${columns};
+  bool there[${columns}] = row < M && i < N;
+  ${spelled} x[${columns}] = load(X + row * ldx + i, there, ${FILL});
+  ${more}
+  ${wide} w[${columns}] = (${wide}[${columns}])x;
+  *(Of + 3 * row) = w[+];
+  *(Of + 3 * row + 1) = w[max];
+  *(Of + 3 * row + 2) = (-w)[min];
+  *?(there) (Y + row * ldy + i) = i == N / 2 ? 7 : x;
+}`;
+}
+
+/** Rows in memory. */
+interface Rows {
+  readonly count: number;
+  readonly length: number;
+  /** Elements before the first row, and after each. */
+  readonly before: number;
+  readonly gap: number;
+  /** The stored rows are further apart, by so many vectors. */
+  readonly apart: number;
+}
+
+const compiled = new Map<string, Compiled>();
+
+function formOf(shape: Shape): { readonly ptx: string; readonly form: FormOfEntry } {
+  const text = textOf(shape);
+  const made = compiled.get(text) ?? compileForms(text, {});
+  compiled.set(text, made);
+  return { ptx: made.ptx, form: must(made.entries[0]?.forms?.[0], "a form") };
+}
+
+type FormOfEntry = NonNullable<Compiled["entries"][number]["forms"]>[number];
+
+function check(shape: Shape, { count, length, before, gap, apart }: Rows): void {
+  const { type } = shape;
+  const columns = columnsOf(shape);
+  const n = Math.min(length, columns);
+  const ldx = n + gap;
+  const ldy = ldx + apart * 16 / BYTES[type];
+  const { ptx, form } = formOf(shape);
+  const sizeOf = (ld: number): number => before + (count - 1) * ld + n;
+  const value = (row: number, i: number): number =>
+    (Math.imul(row * 7919 + i, 2654435761) >>> 0) % 5 + 1;
+  const poison = 77;
+  // What is beside rows is no number, where there is such a value.
+  const x = new Array<number>(sizeOf(ldx)).fill(type.startsWith("float") ? NaN : 111);
+  for (let row = 0; row < count; row++) {
+    for (let i = 0; i < n; i++) x[before + row * ldx + i] = value(row, i);
+  }
+  const own = type.startsWith("float") ? "float32" : "int32";
+  const number = (one: number): number | bigint => type.startsWith("int") ? BigInt(one) : one;
+  const ofRows = encode(own, new Array(3 * count + 1).fill(own === "int32" ? 77n : 77));
+  const y = encode(type, new Array(sizeOf(ldy)).fill(number(poison)));
+  const [blocks] = [shape.blocks * count];
+  emulateAgain(ptx, {
+    kernel: form.symbol,
+    grid: [blocks, 1, 1],
+    block: [form.threads, 1, 1],
+    sharedBytes: form.sharedBytes,
+    budget: 1_000_000_000,
+    args: [
+      { buffer: encode(type, x.map(number)), offset: before * BYTES[type] },
+      { buffer: y, offset: before * BYTES[type] },
+      ofRows,
+      ...[count, n, ldx, ldy].map(int),
+    ],
+  });
+  const rows = Array.from(
+    { length: count },
+    (_, row) => Array.from({ length: columns }, (_, i) => i < n ? value(row, i) : FILL),
+  );
+  assertEquals(
+    firstDifference(decode(own, ofRows).map(Number), [
+      ...rows.flatMap((row) => [
+        row.reduce((a, b) => a + b, 0),
+        Math.max(...row),
+        -Math.max(...row),
+      ]),
+      poison,
+    ]),
+    undefined,
+  );
+  const stored = new Array<number>(sizeOf(ldy)).fill(poison);
+  rows.forEach((row, at) =>
+    row.slice(0, n).forEach((one, i) =>
+      stored[before + at * ldy + i] = i === Math.floor(n / 2) ? 7 : one
+    )
+  );
+  assertEquals(firstDifference(decode(type, y).map(Number), stored), undefined);
+}
+
+const SHAPES: readonly Shape[] = [
+  { type: "float32", bytes: 16384, numWarps: 8, blocks: 1 },
+  { type: "float32", bytes: 32768, numWarps: 4, blocks: 2 },
+  { type: "int32", bytes: 16384, numWarps: 32, blocks: 1 },
+  { type: "float16", bytes: 16384, numWarps: 4, blocks: 1 },
+  { type: "float16", bytes: 32768, numWarps: 16, blocks: 4 },
+  { type: "int8", bytes: 16384, numWarps: 4, blocks: 1 },
+];
+
+const anyRows = (columns: number): fc.Arbitrary<Rows> =>
+  fc.record({
+    count: fc.integer({ min: 1, max: 5 }),
+    length: fc.oneof(
+      fc.integer({ min: 0, max: 40 }),
+      fc.integer({ min: columns - 40, max: columns }),
+      fc.integer({ min: 1, max: columns }),
+    ),
+    before: fc.integer({ min: 0, max: 33 }),
+    gap: fc.integer({ min: 0, max: 19 }),
+    apart: fc.integer({ min: 0, max: 2 }),
+  });
+
+for (const shape of SHAPES) {
+  const { type, numWarps, blocks } = shape;
+  Deno.test(`toShiftedForm() computes rows of ${type} wherever they start, ${numWarps} warps, ${blocks} blocks`, () => {
+    fc.assert(
+      fc.property(anyRows(columnsOf(shape)), (rows) => check(shape, rows)),
+      { numRuns: 40 },
+    );
+  });
+}
+
+Deno.test("toShiftedForm() asks that addresses and distances of rows are alike", () => {
+  const [shape] = SHAPES;
+  const { form } = formOf(must(shape, "shape"));
+  assertEquals(form.when.map(({ text }) => text), ["ldx % 4 == ldy % 4", "X % 16 == Y % 16"]);
+});
+
+Deno.test("toShiftedForm() leaves alone what it was not timed for, or would change", () => {
+  const [shape] = SHAPES;
+  const has = (changed: Partial<Shape>, more = ""): boolean => {
+    const text = textOf({ ...must(shape, "shape"), ...changed }, more);
+    return compileForms(text, {}).entries.some(({ forms }) => forms !== undefined);
+  };
+  assertEquals(has({}), true);
+  // Short rows; threads without whole vectors; scans and sums of other rows.
+  assertEquals(has({ bytes: 8192 }), false);
+  assertEquals(has({ numWarps: 32, blocks: 2 }), false);
+  assertEquals(has({}, "x = cumsum(x, 0);"), false);
+  assertEquals(has({}, "x += load(Y + row * ldy + i, there, 0);"), false);
+  assertEquals(has({}, "x = i > 5 && there ? x : 0;"), true);
+});
