@@ -219,7 +219,11 @@ export function anchorLayouts(
   let likely: AxisFacts | undefined;
   const likelyInfo = (): AxisFacts => likely ??= likelyAxes(func);
   const leastBytes = (op: Op): number =>
-    chunked.has(op) ? ACCESS_BYTES : operands.has(op) ? WORD_BYTES : 1;
+    chunked.has(op) || (op.name === "load" && op.attrs.in_vectors === true)
+      ? ACCESS_BYTES
+      : operands.has(op)
+      ? WORD_BYTES
+      : 1;
   walkOps(func.body, (op) => {
     if (!hasTrait(op, "anchors") || isLookup(op)) return;
     if (operandsOf(op).pointer.type.shape.length > 0) {

@@ -39,6 +39,9 @@ import {
   sectionsOf,
 } from "./row_loads.ts";
 
+/** Registers for the ends of rows that start anywhere: threads have an element of each (layout/rows/shifted_rows.ts). */
+const ENDS = 4;
+
 export const stageRows: Pass<TargetContext> = {
   name: "stage-rows",
   doc: "rows that are wanted after a reduction stay in shared memory where registers are few",
@@ -49,8 +52,7 @@ export const stageRows: Pass<TargetContext> = {
     if (maxRegisters === undefined || hasBuffers) return false;
     const sections = sectionsOf(func);
     if (sections.length === 1) return false;
-    // Beside a row, threads have an element of its ends.
-    const most = maxRegisters / 2 + (context.form === "shifted" ? 1 : 0);
+    const most = maxRegisters / 2 + (context.form === "shifted" ? ENDS : 0);
     const loads = chooseLoads(func, sections, context.axisInfo(), most);
     const bytes = loads.reduce((sum, { load }) => sum + bytesInBlock(load), 0);
     if (loads.length === 0 || !target.asyncCopies) return false;

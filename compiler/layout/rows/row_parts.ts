@@ -38,13 +38,23 @@ export interface TileRows {
   readonly bound: Value | undefined;
 }
 
-export interface Parts {
-  readonly middle: RowPart;
-  readonly ends: RowPart;
-  /** The position of each element of the middle. */
+/** The part with the vectors that are whole. Where masks are by vectors, what they say is true of its own elements. */
+export interface Middle extends RowPart {
+  /** The position of each element. */
   readonly positions: Value;
-  /** Which positions are those of vectors that are whole; accesses see that it is the same for those of a vector. */
+  /** Which vectors are in a row. */
+  readonly isInside: Value;
+  /** The same without the first vector, which is none of its own: what is in memory. */
+  readonly isThere: Value;
+  /** The same again, such that accesses see that it does not change within a vector. */
   readonly isWhole: Value;
+  /** All bits of its own elements, none of the others: threads have seven predicates, which the accesses take. */
+  readonly ownBits: Value;
+}
+
+export interface Parts {
+  readonly middle: Middle;
+  readonly ends: RowPart;
 }
 
 /** Arithmetic of tiles of one shape. */
@@ -103,14 +113,18 @@ export function partsOf(make: Make, rows: TileRows): Parts {
   const middle = new Tiles(make, shape);
   const positions = middle.range(axis);
   const first = middle.do("mul", middle.range(axis, vector), vector);
-  const isOwn = middle.do(
+  const isBehindFirst = middle.do("ge", first, vector);
+  const isInside = middle.do("lt", first, middle.spread(whole));
+  const isThere = middle.do("and", isBehindFirst, isInside);
+  const isOutside = middle.do("ge", first, middle.spread(outside));
+  const isOwn = middle.do("and", isBehindFirst, middle.do("or", isInside, isOutside));
+  /** All bits where a vector begins before. */
+  const before = (end: Value): Value => middle.do("shr", middle.do("sub", first, end), 31);
+  const notBefore = (end: Value): Value => middle.do("xor", before(end), -1);
+  const ownBits = middle.do(
     "and",
-    middle.do("ge", first, vector),
-    middle.do(
-      "or",
-      middle.do("lt", first, middle.spread(whole)),
-      middle.do("ge", first, middle.spread(outside)),
-    ),
+    notBefore(middle.number(vector)),
+    middle.do("or", before(middle.spread(whole)), notBefore(middle.spread(outside))),
   );
   const isWhole = middle.do(
     "and",
@@ -145,10 +159,10 @@ export function partsOf(make: Make, rows: TileRows): Parts {
     ends.do("lt", j, 3 * vector),
   ].reduce((all, one) => ends.do("and", all, one));
   const always = make("constant", [], "bool", ends.shape, { value: 1n });
+  const elements = middle.do("sub", positions, middle.spread(s));
+  const masks = { isInside, isThere, isWhole, ownBits };
   return {
-    positions,
-    isWhole,
-    middle: part(make, shape, axis, middle.do("sub", positions, middle.spread(s)), isOwn),
+    middle: { ...part(make, shape, axis, elements, isOwn), positions, ...masks },
     ends: part(
       make,
       ends.shape,

@@ -6,22 +6,22 @@
  * that are whole, and of the _ends_, a small tile of the elements that are in no such vector (row_parts.ts):
  *
  *     x = load X + row * ldx + i, i < N       x = load X + row * ldx - s + i, v <= i < N / v * v
- *     y = f(x, i)                             y = f(x, i - s), and of the ends
+ *     y = f(x, i, load W + i, i < N)          y = f(x, i - s, load W + i - s), and of the ends
  *     reduce y                                reduce (y of a thread's own elements of the middle + its one of the ends)
  *     store Y + row * ldy + i, y, i < N       store Y + row * ldy - s + i, y, v <= i < N / v * v, and the ends
  *
- * Each element of the tile is one of the middle or one of the ends, also those that the mask leaves out. All rows of a
- * program are shifted alike, under conditions about base addresses and leading dimensions (alignment.ts).
+ * Each element of the tile is one of the middle or one of the ends, also those that the mask leaves out. Rows that are stored
+ * are shifted as those that are loaded first, under conditions about base addresses and leading dimensions (alignment.ts).
+ * What is loaded beside them and is not, such as weights, is loaded element by element, by threads that have vectors.
  *
  * By single elements an H200 sends as many requests to L2 as its partitions pass on to each other, and each element of a thread
- * takes an instruction and a predicate: softmax of 8192×16383 floats 0.906 of a copy, by vectors 0.972, of 2048×65535 0.853 and
- * 0.969. Where rows of several tensors are loaded, or weights beside them, the predicates of their vectors are more
- * than a thread has: assemblers then begin loads one after the other, and derivatives lost (tests/gpu/RESULTS.md).
+ * takes an instruction and a predicate: of rows of 16,383 floats softmax made 0.904 of a copy, its derivative 0.872 and that of
+ * layer norm 0.789; by vectors 0.972, 1.038 and 1.031 (tests/gpu/RESULTS.md).
  */
 import { type Func, newOp, type Op, type OpOf, type Value } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
 import { hasTrait, isLookup } from "../../ir/table.ts";
-import { isFloat, isPointer, pointeeBytes } from "../../ir/types.ts";
+import { isPointer, pointeeBytes } from "../../ir/types.ts";
 import { cloneFunc, replaceFunc } from "../../ir/walk.ts";
 import { product } from "../../linear/linear.ts";
 import { axisAnalysis, type AxisFacts } from "../../tile/axis.ts";
@@ -30,11 +30,11 @@ import { dropDead } from "../../tile/drop_dead.ts";
 import type { Pass, TargetContext } from "../../tile/pass.ts";
 import { simplify } from "../../tile/simplify.ts";
 import { must } from "../../support/bug.ts";
-import { type ScalarName, SCALARS } from "../../support/scalar.ts";
 import { ACCESS_BYTES, type Threads, vectorAlong } from "../anchors.ts";
 import { CarriedData } from "../carried_data.ts";
 import { alikeIf, type ShiftDemands } from "./alignment.ts";
 import { type Make, maker, rowPointers, rowStarts, shiftOf } from "./expansion.ts";
+import { hasBits, ownByBits, ownByChoice } from "./own_elements.ts";
 import { maskTerms } from "./prefix_mask.ts";
 import { type Parts, partsOf, type RowPart } from "./row_parts.ts";
 
@@ -98,14 +98,11 @@ function rowsOf({ body }: Func, threads: Threads, axisInfo: AxisFacts): Rows | u
   return undefined;
 }
 
-/** Integers of so many bits that change nothing in a reduction. */
-const NEUTRAL: Readonly<
-  Record<"add" | "max" | "min", (bits: number, signed: boolean) => bigint>
-> = {
-  add: () => 0n,
-  max: (bits, signed) => signed ? -(1n << BigInt(bits - 1)) : 0n,
-  min: (bits, signed) => (1n << BigInt(signed ? bits - 1 : bits)) - 1n,
-};
+/**
+ * The most loads element by element, beside rows, of a program of several blocks: layer norm, with two, lost 5 to 9 % in
+ * clusters, where its weights are less often in the L1 cache.
+ */
+const MOST_IN_CLUSTERS = 1;
 
 /** A value as the parts of the tile have it. */
 type Divided = Readonly<Record<"middle" | "ends", Value>>;
@@ -121,7 +118,11 @@ class Shifting {
   /** Tiles that loaded rows are part of, or whose elements are the same along a row. */
   readonly #divided = new Map<Value, Divided>();
   readonly #alike = new Map<string, readonly [Value, Value]>();
+  /** Loads of tiles like that of the rows: predicates of several leave none for a choice. */
+  readonly #loads: number;
   #stores = 0;
+  /** Loads element by element so far. */
+  #single = 0;
   /** What results of reductions are now. */
   readonly #reduced = new Map<Value, Value>();
   /** The parts of the tile, from the first access on; their shift, and the scalar that bounds rows. */
@@ -134,6 +135,8 @@ class Shifting {
     this.#axisInfo = axisInfo;
     this.#shape = resultOf(leader).type.shape;
     this.#make = maker(func, leader.span, this.#out);
+    this.#loads =
+      func.body.ops.filter((op) => op.name === "load" && this.#isTile(resultOf(op))).length;
   }
 
   /** What must hold of parameters; undefined where an operation does not allow that rows are divided. */
@@ -147,6 +150,10 @@ class Shifting {
     }
     this.#func.body.ops = this.#out;
     return { vector: this.#rows.vector, alike: [...this.#alike.values()] };
+  }
+
+  get #mostSingle(): number {
+    return this.#rows.blocks > 1 ? MOST_IN_CLUSTERS : Infinity;
   }
 
   #isTile({ type: { shape } }: Value): boolean {
@@ -199,7 +206,17 @@ class Shifting {
   /** The elements that a part has of a tile; undefined if they are not known. */
   #at(value: Value, part: "middle" | "ends"): Value | undefined {
     if (!this.#isTile(value)) return value;
-    return this.#divided.get(value)?.[part] ?? this.#parts?.[part].expansion.of(value);
+    const made = this.#divided.get(value)?.[part] ??
+      (part === "middle" ? this.#maskOf(value) : undefined);
+    return made ?? this.#parts?.[part].expansion.of(value);
+  }
+
+  /** A mask of elements by the vectors of the middle: its own vectors are inside of a row or outside. */
+  #maskOf(value: Value): Value | undefined {
+    const terms = value.type.element === "bool" ? maskTerms(value, this.#axisInfo) : undefined;
+    const parts = this.#parts;
+    if (terms?.bound === undefined || terms.bound !== parts?.bound) return undefined;
+    return this.#allOf(terms.rows, parts.middle.isInside);
   }
 
   /** A mask, and all of some masks of rows. */
@@ -218,13 +235,17 @@ class Shifting {
     const { axis, operator } = op.attrs;
     const { value } = operandsOf(op);
     const { element } = value.type;
-    if (axis !== this.#rows.axis || this.#parts === undefined) return false;
+    const parts = this.#parts;
+    if (axis !== this.#rows.axis || parts === undefined) return false;
     if (operator !== "add" && operator !== "max" && operator !== "min") return false;
     if (isPointer(element) || element === "bool") return false;
     const result = resultOf(op);
     const [middle, ends] = (["middle", "ends"] as const).map((part) => {
       const own = this.#at(value, part);
-      return own && this.#ownOf(own, element, part, operator);
+      if (own === undefined) return undefined;
+      return part === "middle" && this.#loads > 1 && hasBits(operator, element)
+        ? ownByBits(this.#make, operator, own, parts.middle.ownBits)
+        : ownByChoice(this.#make, operator, own, parts[part].isOwn);
     });
     if (middle === undefined || ends === undefined) return false;
     const { shape } = ends.type;
@@ -233,27 +254,6 @@ class Shifting {
     if (result.name !== undefined) all.name = result.name;
     this.#reduced.set(result, all);
     return true;
-  }
-
-  /** A part's own elements, and what changes nothing in a reduction in place of the others. */
-  #ownOf(
-    value: Value,
-    element: ScalarName,
-    part: "middle" | "ends",
-    operator: "add" | "max" | "min",
-  ): Value {
-    const { shape } = value.type;
-    const { bits, signed } = SCALARS[element];
-    // Of a number and NaN the number is the smaller and the larger one.
-    const nothing = !isFloat(element)
-      ? NEUTRAL[operator](bits, signed)
-      : operator === "add"
-      ? 0
-      : NaN;
-    const none = this.#make("constant", [], element, shape, { value: nothing });
-    const { isOwn } = must(this.#parts, "parts of the tile")[part];
-    // What is in memory is a part of what is its own.
-    return this.#make("select", [isOwn, value, none], element, shape, { covers: true });
   }
 
   /** What each thread makes of its vectors of the middle, as one element, without the others. */
@@ -275,8 +275,7 @@ class Shifting {
     const { axis, leader, vector, threads } = this.#rows;
     const { pointer, mask } = operandsOf(op);
     const terms = maskTerms(mask, this.#axisInfo);
-    const isOnly = op === leader || op.name === "store";
-    const isRow = isOnly && !isLookup(op) && !op.attrs.modifiers.includes("volatile") &&
+    const isRow = !isLookup(op) && !op.attrs.modifiers.includes("volatile") &&
       this.#isTile(pointer) &&
       pointeeBytes(pointer) === pointeeBytes(operandsOf(leader).pointer) &&
       (this.#axisInfo(pointer).contiguity[axis] ?? 1) >= (this.#shape[axis] ?? 1);
@@ -290,8 +289,10 @@ class Shifting {
     }
     const parts = this.#parts;
     if (parts === undefined || parts.bound !== bound) return false;
-    if (!this.#isAlike(pointer)) return false;
-    const isThere = this.#allOf(terms.rows, parts.isWhole);
+    const { middle } = parts;
+    const isAlike = this.#isAlike(pointer);
+    if (!isAlike && (op.name === "store" || ++this.#single > this.#mostSingle)) return false;
+    const isThere = this.#allOf(terms.rows, isAlike ? middle.isWhole : middle.isThere);
     const ends = this.#endsOf(op, start, parts.ends);
     if (ends === undefined || isThere === undefined) return false;
     if (op.name === "store") {
@@ -304,7 +305,11 @@ class Shifting {
     const fill = operandsOf(op).other;
     const other = fill && this.#at(fill, "middle");
     if (fill !== undefined && other === undefined) return false;
-    const operands = [this.#aligned(start, parts), isThere, ...other === undefined ? [] : [other]];
+    const address = isAlike
+      ? this.#aligned(start, parts)
+      : rowPointers(this.#make, start, middle.indices);
+    const operands = [address, isThere, ...other === undefined ? [] : [other]];
+    const attrs = isAlike ? op.attrs : { ...op.attrs, in_vectors: true };
     return this.#both(
       resultOf(op),
       (part) =>
@@ -313,7 +318,7 @@ class Shifting {
           part === "ends" ? ends : operands,
           element,
           this.#shapeOf(part),
-          op.attrs,
+          part === "ends" ? op.attrs : attrs,
         ),
     );
   }
@@ -326,7 +331,10 @@ class Shifting {
   }
 
   /** Pointers to aligned vectors at the positions of the middle. */
-  #aligned(start: Value, { shift, positions }: Parts & { readonly shift: Value }): Value {
+  #aligned(
+    start: Value,
+    { shift, middle: { positions } }: Parts & { readonly shift: Value },
+  ): Value {
     const { element, shape } = start.type;
     const before = this.#make(
       "neg",

@@ -18,6 +18,7 @@ interface Shape {
   readonly numWarps: number;
   /** Of a program. */
   readonly blocks: number;
+  readonly beside: Beside;
 }
 
 const columnsOf = ({ type, bytes }: Shape): number => bytes / BYTES[type];
@@ -25,17 +26,27 @@ const columnsOf = ({ type, bytes }: Shape): number => bytes / BYTES[type];
 /** Elements that are not there are so. */
 const FILL = 3;
 
+/** What is loaded beside rows: nothing, rows that are shifted alike, or what is the same for all rows. */
+type Beside = "nothing" | "rows" | "weights";
+
+const ADDED: Readonly<Record<Beside, string>> = {
+  nothing: "",
+  rows: "x += load(Z + row * ldx + i, there, 0);",
+  weights: "x += load(Z + i, there, 0);",
+};
+
 /** Sums, extremes, and rows with another element in the middle. All results are exact. */
 function textOf(shape: Shape, more = ""): string {
   const [spelled, columns] = [SPELLED[shape.type], columnsOf(shape)];
   const wide = shape.type.startsWith("float") ? "float" : "int";
   return `#pragma tri specialize(off)
 #pragma tri config ; num_warps=${shape.numWarps}, num_ctas=${shape.blocks}
-__global__ void k(${spelled} *X, ${spelled} *Y, ${wide} *Of __noalias, int M, int N, int ldx, int ldy) {
+__global__ void k(${spelled} *X, ${spelled} *Z, ${spelled} *Y, ${wide} *Of __noalias, int M, int N, int ldx, int ldy) {
   long row = get_program_id(0);
   int i[${columns}] = 0 ... ${columns};
   bool there[${columns}] = row < M && i < N;
   ${spelled} x[${columns}] = load(X + row * ldx + i, there, ${FILL});
+  ${ADDED[shape.beside]}
   ${more}
   ${wide} w[${columns}] = (${wide}[${columns}])x;
   *(Of + 3 * row) = w[+];
@@ -68,21 +79,28 @@ function formOf(shape: Shape): { readonly ptx: string; readonly form: FormOfEntr
 type FormOfEntry = NonNullable<Compiled["entries"][number]["forms"]>[number];
 
 function check(shape: Shape, { count, length, before, gap, apart }: Rows): void {
-  const { type } = shape;
+  const { type, beside } = shape;
   const columns = columnsOf(shape);
   const n = Math.min(length, columns);
   const ldx = n + gap;
   const ldy = ldx + apart * 16 / BYTES[type];
   const { ptx, form } = formOf(shape);
   const sizeOf = (ld: number): number => before + (count - 1) * ld + n;
-  const value = (row: number, i: number): number =>
+  const noise = (row: number, i: number): number =>
     (Math.imul(row * 7919 + i, 2654435761) >>> 0) % 5 + 1;
+  const added = (row: number, i: number): number =>
+    beside === "nothing" ? 0 : (i * 5 + (beside === "rows" ? row : 0)) % 3;
+  const value = (row: number, i: number): number => noise(row, i) + added(row, i);
   const poison = 77;
   // What is beside rows is no number, where there is such a value.
   const x = new Array<number>(sizeOf(ldx)).fill(type.startsWith("float") ? NaN : 111);
   for (let row = 0; row < count; row++) {
-    for (let i = 0; i < n; i++) x[before + row * ldx + i] = value(row, i);
+    for (let i = 0; i < n; i++) x[before + row * ldx + i] = noise(row, i);
   }
+  // Weights lie anywhere, and end with their memory.
+  const z = beside === "weights"
+    ? Array.from({ length: before + n }, (_, i) => added(0, i - before))
+    : x.map((_, i) => added(Math.floor((i - before) / ldx), (i - before) % ldx));
   const own = type.startsWith("float") ? "float32" : "int32";
   const number = (one: number): number | bigint => type.startsWith("int") ? BigInt(one) : one;
   const ofRows = encode(own, new Array(3 * count + 1).fill(own === "int32" ? 77n : 77));
@@ -96,6 +114,7 @@ function check(shape: Shape, { count, length, before, gap, apart }: Rows): void 
     budget: 1_000_000_000,
     args: [
       { buffer: encode(type, x.map(number)), offset: before * BYTES[type] },
+      { buffer: encode(type, z.map(number)), offset: before * BYTES[type] },
       { buffer: y, offset: before * BYTES[type] },
       ofRows,
       ...[count, n, ldx, ldy].map(int),
@@ -126,12 +145,13 @@ function check(shape: Shape, { count, length, before, gap, apart }: Rows): void 
 }
 
 const SHAPES: readonly Shape[] = [
-  { type: "float32", bytes: 16384, numWarps: 8, blocks: 1 },
-  { type: "float32", bytes: 32768, numWarps: 4, blocks: 2 },
-  { type: "int32", bytes: 16384, numWarps: 32, blocks: 1 },
-  { type: "float16", bytes: 16384, numWarps: 4, blocks: 1 },
-  { type: "float16", bytes: 32768, numWarps: 16, blocks: 4 },
-  { type: "int8", bytes: 16384, numWarps: 4, blocks: 1 },
+  { type: "float32", bytes: 16384, numWarps: 8, blocks: 1, beside: "nothing" },
+  { type: "float32", bytes: 32768, numWarps: 4, blocks: 2, beside: "weights" },
+  { type: "float32", bytes: 16384, numWarps: 16, blocks: 1, beside: "rows" },
+  { type: "int32", bytes: 16384, numWarps: 32, blocks: 1, beside: "weights" },
+  { type: "float16", bytes: 16384, numWarps: 4, blocks: 1, beside: "weights" },
+  { type: "float16", bytes: 32768, numWarps: 16, blocks: 4, beside: "rows" },
+  { type: "int8", bytes: 16384, numWarps: 4, blocks: 1, beside: "nothing" },
 ];
 
 const anyRows = (columns: number): fc.Arbitrary<Rows> =>
@@ -148,8 +168,8 @@ const anyRows = (columns: number): fc.Arbitrary<Rows> =>
   });
 
 for (const shape of SHAPES) {
-  const { type, numWarps, blocks } = shape;
-  Deno.test(`toShiftedForm() computes rows of ${type} wherever they start, ${numWarps} warps, ${blocks} blocks`, () => {
+  const { type, numWarps, blocks, beside } = shape;
+  Deno.test(`toShiftedForm() computes rows of ${type} wherever they start, ${numWarps} warps, ${blocks} blocks, beside ${beside}`, () => {
     fc.assert(
       fc.property(anyRows(columnsOf(shape)), (rows) => check(shape, rows)),
       { numRuns: 40 },
@@ -158,9 +178,12 @@ for (const shape of SHAPES) {
 }
 
 Deno.test("toShiftedForm() asks that addresses and distances of rows are alike", () => {
-  const [shape] = SHAPES;
-  const { form } = formOf(must(shape, "shape"));
-  assertEquals(form.when.map(({ text }) => text), ["ldx % 4 == ldy % 4", "X % 16 == Y % 16"]);
+  const when = (beside: Beside): string[] =>
+    formOf({ ...must(SHAPES[0], "shape"), beside }).form.when.map(({ text }) => text).toSorted();
+  const demands = ["X % 16 == Y % 16", "ldx % 4 == ldy % 4"];
+  assertEquals(when("nothing"), demands);
+  assertEquals(when("rows"), ["X % 16 == Y % 16", "X % 16 == Z % 16", "ldx % 4 == ldy % 4"]);
+  assertEquals(when("weights"), demands);
 });
 
 Deno.test("toShiftedForm() leaves alone what it was not timed for, or would change", () => {
@@ -170,10 +193,12 @@ Deno.test("toShiftedForm() leaves alone what it was not timed for, or would chan
     return compileForms(text, {}).entries.some(({ forms }) => forms !== undefined);
   };
   assertEquals(has({}), true);
-  // Short rows; threads without whole vectors; scans and sums of other rows.
+  // Short rows; threads without whole vectors; scans; much to load element by element in clusters.
   assertEquals(has({ bytes: 8192 }), false);
   assertEquals(has({ numWarps: 32, blocks: 2 }), false);
   assertEquals(has({}, "x = cumsum(x, 0);"), false);
-  assertEquals(has({}, "x += load(Y + row * ldy + i, there, 0);"), false);
+  const twice = "x += load(Z + i, there, 0) * load(Z + N + i, there, 0);";
+  assertEquals(has({}, twice), true);
+  assertEquals(has({ bytes: 32768, numWarps: 4, blocks: 2 }, twice), false);
   assertEquals(has({}, "x = i > 5 && there ? x : 0;"), true);
 });
