@@ -149,7 +149,7 @@ const convolutions: fc.Arbitrary<Convolution> = fc.record({
   dilation: pair(1, 3),
 }).filter((convolution) => outOf(convolution).every((extent) => extent >= 1));
 
-for (const digits of ["divided", "counted", "signed"] as const) {
+for (const digits of ["divided", "counted", "signed", "chunked"] as const) {
   Deno.test(`tensor-views copies windows of pixels that are ${digits}`, () => {
     const compiled = compileForms(weightsText(digits), {});
     assertStringIncludes(compiled.ptx, "global.im2col.mbarrier");

@@ -5,7 +5,7 @@ const PARAMS =
     int steph, int stepw, int padh, int padw, int dilationh, int dilationw`;
 
 /** The gradient by the filters, as a sum over all pixels. How pixels become places, and what is inside, differs. */
-export const weightsText = (digits: "divided" | "counted" | "signed"): string => `
+export const weightsText = (digits: "divided" | "counted" | "signed" | "chunked"): string => `
 #pragma tri config; num_warps=4
 __global__ void k(half *DY __readonly __noalias, half *X __readonly __noalias, float *DF __noalias, ${PARAMS}) {
   int size = R * S * C;
@@ -24,7 +24,14 @@ ${
   int p[32] = begin / Q - n * P;
   int q[32] = begin % Q;`
 }
-  for (int pixel = 0; pixel < clamp(pixels, 0, 2147483600); pixel += 32) {
+${
+  digits === "chunked"
+    ? `
+  for (int chunk = 0; chunk < clamp(pixels, 0, 1073741824); chunk += 96)
+  for (int pixel = chunk; pixel < chunk + 96; pixel += 32) {`
+    : `
+  for (int pixel = 0; pixel < clamp(pixels, 0, 2147483600); pixel += 32) {`
+}
     int row[32] = pixel + 0 ... 32;
 ${
   digits === "counted" ? "" : `
