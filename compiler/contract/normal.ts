@@ -112,13 +112,16 @@ function opaque(key: string, expr: ContractExpr): Poly {
 
 /**
  * Moves multiples of a constant divisor out of the quotient: `(4 * M + 5) / 4` is `M + 1 + 1 / 4`. A quotient of a quotient is one:
- * `(M / 4 + 1) / 8` is `(M + 4) / 32`.
+ * `(M / 4 + 1) / 8` is `(M + 4) / 32`. So is one by a common factor: `(2 * M + 5) / 8` is `(M + 2) / 4`.
  */
-function floorDivision(dividend: Poly, divisor: Poly, expr: Operation): Poly {
-  const by = constantOf(divisor);
-  if (by === undefined || by <= 0n) {
-    return opaque(`${polyKey(dividend)} / ${polyKey(divisor)}`, expr);
+function floorDivision(given: Poly, divisor: Poly, expr: Operation): Poly {
+  const number = constantOf(divisor);
+  if (number === undefined || number <= 0n) {
+    return opaque(`${polyKey(given)} / ${polyKey(divisor)}`, expr);
   }
+  const factor = commonFactor(given, number);
+  const by = number / factor;
+  const dividend = factor === 1n ? given : dividedBy(given, factor);
   let whole: Poly = polyOf(0);
   let rest: Poly = polyOf(0);
   for (const term of dividend.values()) {
@@ -130,6 +133,26 @@ function floorDivision(dividend: Poly, divisor: Poly, expr: Operation): Poly {
   const inner = quotientIn(rest);
   const outer = inner && floorDivision(inner.dividend, polyOf(inner.divisor * by), expr);
   return addPoly(whole, outer ?? quotientOf(rest, by, expr));
+}
+
+/** What divides a number and all coefficients of what varies. */
+function commonFactor(poly: Poly, number: bigint): bigint {
+  return [...poly.values()].reduce(
+    (factor, { atoms, coefficient }) => atoms.length === 0 ? factor : gcd(factor, coefficient),
+    number,
+  );
+}
+
+function gcd(a: bigint, b: bigint): bigint {
+  for (let [x, y] = [a, b < 0n ? -b : b];; [x, y] = [y, x % y]) if (y === 0n) return x;
+}
+
+/** By a factor of all that varies; what is constant rounds down. */
+function dividedBy(poly: Poly, factor: bigint): Poly {
+  return [...poly.values()].reduce<Poly>((sum, term) => {
+    const remainder = ((term.coefficient % factor) + factor) % factor;
+    return addPoly(sum, single(term, (term.coefficient - remainder) / factor));
+  }, polyOf(0));
 }
 
 function quotientOf(dividend: Poly, divisor: bigint, expr: ContractExpr): Poly {

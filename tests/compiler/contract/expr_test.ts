@@ -144,6 +144,9 @@ Deno.test("sameExpr() sees through the spellings of one value", () => {
     ["cdiv(M, N)", "(M + N - 1) / N"],
     ["cdiv(M + 64, 64)", "cdiv(M, 64) + 1"],
     ["cdiv(cdiv(M, 4), 8)", "cdiv(M, 32)"],
+    ["cdiv(2 * M, 128)", "cdiv(M, 64)"],
+    ["(2 * (M / 4)) / 8", "M / 16"],
+    ["(6 * M + 9 * N - 4) / 12", "(2 * M + 3 * N - 2) / 4"],
     ["(M / 4 + 1) / 8", "(M + 4) / 32"],
     ["M * (N + 1)", "N * M + M"],
     ["2 * M / 2", "M"],
@@ -164,7 +167,7 @@ Deno.test("sameExpr() sees through the spellings of one value", () => {
     ["cdiv(M, TM)", "M / TM"],
     ["cdiv(M, TM)", "cdiv(M, 32)"],
     ["cdiv(cdiv(M, 4), 8)", "cdiv(M, 16)"],
-    ["(2 * (M / 4)) / 8", "M / 16"],
+    ["(3 * (M / 4)) / 8", "M / 16"],
     ["min(M, N)", "max(M, N)"],
     ["M < N", "M <= N"],
   ];
