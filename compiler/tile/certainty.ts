@@ -7,17 +7,12 @@
  */
 import type { Value } from "../ir/func.ts";
 import { constantOf } from "../ir/op.ts";
-import type { TileOp } from "../ir/ops.ts";
+import { hasTrait } from "../ir/table.ts";
 import type { ScalarOps } from "./scalar_ops.ts";
 import { tileEnds } from "./tile_ends.ts";
 
 /** How many operations deep a mask is looked at. */
 const DEEPEST = 24;
-
-/** Operations whose result has the elements of their operand. */
-const SAME_ELEMENTS: ReadonlySet<TileOp> = new Set<TileOp>(
-  ["splat", "expand_dims", "broadcast", "reshape", "permute"],
-);
 
 /** What holds where an ordering of integers does not. */
 const OPPOSITE = { lt: "ge", ge: "lt", gt: "le", le: "gt" } as const;
@@ -45,7 +40,7 @@ export function certainly(mask: Value, wanted: boolean, scalars: ScalarOps): Val
     if (def === undefined || depth === 0) return undefined;
     const [first, second] = def.operands;
     if (first === undefined) return undefined;
-    if (SAME_ELEMENTS.has(def.name)) return ask(first, wants, depth - 1);
+    if (hasTrait(def, "reshapes")) return ask(first, wants, depth - 1);
     if (second === undefined) return def.name === "not" ? ask(first, !wants, depth - 1) : undefined;
     switch (def.name) {
       case "and":

@@ -8,6 +8,7 @@
 import type { Value } from "../ir/func.ts";
 import { constantOf } from "../ir/op.ts";
 import type { TileOp } from "../ir/ops.ts";
+import { hasTrait } from "../ir/table.ts";
 import { type Element, isPointer } from "../ir/types.ts";
 import { intRange, isLossless, wrapInt } from "../support/arith.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
@@ -29,11 +30,6 @@ interface Spread {
 
 /** How many operations deep an index is looked at. */
 const DEEPEST = 24;
-
-/** Operations whose result has the elements of their operand. */
-const SAME_ELEMENTS: ReadonlySet<TileOp> = new Set<TileOp>([
-  ...["splat", "expand_dims", "broadcast", "reshape", "permute", "assume_multiple"] as const,
-]);
 
 /** The ends of a tile; undefined where it is made of anything else. */
 export function tileEnds(tile: Value, scalars: ScalarOps): TileEnds | undefined {
@@ -73,7 +69,7 @@ export function tileEnds(tile: Value, scalars: ScalarOps): TileEnds | undefined 
     }
     const left = first && find(first, depth - 1);
     if (first === undefined || left === undefined) return undefined;
-    if (SAME_ELEMENTS.has(def.name)) return left;
+    if (hasTrait(def, "reshapes") || def.name === "assume_multiple") return left;
     if (def.name === "convert") return widened(left, first, element);
     const right = second && find(second, depth - 1);
     return right && COMBINE[def.name]?.(left, right, element, scalars);

@@ -208,7 +208,7 @@ function viewOf(text: string): string {
   return must(/ x = (.*)/.exec(views)?.[1], views);
 }
 
-/** The same where something else stands in a text. */
+/** The same text with other parts. */
 function viewWith(from: string, to: string, text = weightsText("signed")): string {
   assertStringIncludes(text, from);
   return viewOf(text.replaceAll(from, to));
