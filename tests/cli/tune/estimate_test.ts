@@ -25,6 +25,7 @@ async function estimate(
     { file, path: url.pathname, stem: kernel },
     {
       targets: ["sm_90"],
+      include: (name) => ({ name, text: Deno.readTextFileSync(new URL(name, url)) }),
       kernels: [kernel],
       overrides: overrides.map((text) => ({ text, origin: "<test>" })),
       suppress: ["W9001"],
