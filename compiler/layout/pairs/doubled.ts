@@ -8,8 +8,10 @@ import { type Func, newUncheckedOp, type Op, type Value } from "../../ir/func.ts
 import { constantOf, madeBy, operandsOf, pairOf, resultOf } from "../../ir/op.ts";
 import type { TileOp } from "../../ir/ops.ts";
 import { hasTrait, rowOf } from "../../ir/table.ts";
-import type { Element, IrType } from "../../ir/types.ts";
+import { type Element, type IrType, isPointer, pointeeBytes, sameElement } from "../../ir/types.ts";
 import type { Attrs } from "../../ir/func.ts";
+import { intRange, isLossless } from "../../support/arith.ts";
+import { type ScalarName, SCALARS } from "../../support/scalar.ts";
 import type { Span } from "../../support/source.ts";
 
 const doubledShape = (shape: readonly number[]): readonly number[] => [
@@ -38,12 +40,22 @@ export class Doubling {
   /** The double of pointers to every second element. */
   pointer(pointer: Value): Value | undefined {
     const { def } = pointer;
-    if (def?.name === "offset") {
-      const { pointer: base, count } = operandsOf(def);
-      return this.#sum(def, [this.same(base), this.stepped(count)]) ??
-        this.#sum(def, [this.pointer(base), this.same(count)]);
+    switch (def?.name) {
+      case "offset": {
+        const { pointer: base, count } = operandsOf(def);
+        return this.#sum(def, [this.same(base), this.stepped(count)]) ??
+          this.#sum(def, [this.pointer(base), this.same(count)]);
+      }
+      case "convert": {
+        // Every second element of one size is none of another.
+        const { value } = operandsOf(def);
+        const isAlike = isPointer(value.type.element) &&
+          pointeeBytes(value) === pointeeBytes(pointer);
+        return isAlike ? this.#converted(this.pointer(value), pointer.type.element) : undefined;
+      }
+      default:
+        return this.#moved(def, (value) => this.pointer(value));
     }
-    return this.#moved(def, (value) => this.pointer(value));
   }
 
   /** The double of `2 * x + u`, for u that is one number along the axis. */
@@ -59,32 +71,57 @@ export class Doubling {
         return isNumber(operandsOf(def).right, 1n) ? this.#twice(operandsOf(def).left) : undefined;
       case "add":
         return this.#eitherSide(def, (value) => this.stepped(value));
+      case "convert": {
+        const { value } = operandsOf(def);
+        return keepsBits(value, count)
+          ? this.#converted(this.stepped(value), count.type.element)
+          : undefined;
+      }
       default:
         return this.#moved(def, (value) => this.stepped(value));
     }
   }
 
-  /** `2 * x` and `2 * x + 1`. */
-  #twice(x: Value): Value | undefined {
+  /**
+   * `2 * x` and `2 * x + 1`, after x is converted to a type that has all its values: `2 * (long)x` may be no number of x's type.
+   */
+  #twice(x: Value, to: Element = x.type.element): Value | undefined {
     const { def, type: { element, shape } } = x;
     switch (def?.name) {
       case "range": {
+        const lo = 2n * BigInt(def.attrs.lo);
         const type = { element, shape: doubledShape(shape) };
-        return this.value("range", [], type, { lo: 2n * BigInt(def.attrs.lo) });
+        return hasRange(element, lo, type.shape)
+          ? this.#converted(this.value("range", [], type, { lo }), to)
+          : undefined;
       }
       case "add": {
+        // Launches keep sums of signed numbers in their type; others may wrap around.
+        if (to !== element && !isSigned(element)) return undefined;
         const twice = (value: Value): Value | undefined => {
-          const same = this.same(value);
-          const two = same && this.constant(2, element, same.type.shape);
+          const same = this.#converted(this.same(value), to);
+          const two = same && this.constant(2, to, same.type.shape);
           return same && two && this.value("mul", [same, two], same.type);
         };
         const [a, b] = pairOf(def);
-        return this.#sum(def, [this.#twice(a), twice(b)]) ??
-          this.#sum(def, [twice(a), this.#twice(b)]);
+        return this.#sum(def, [this.#twice(a, to), twice(b)]) ??
+          this.#sum(def, [twice(a), this.#twice(b, to)]);
+      }
+      case "convert": {
+        const { value } = operandsOf(def);
+        if (isWider(value, x)) return this.#twice(value, to);
+        return to === element && keepsBits(value, x)
+          ? this.#converted(this.#twice(value), to)
+          : undefined;
       }
       default:
-        return this.#moved(def, (value) => this.#twice(value));
+        return this.#moved(def, (value) => this.#twice(value, to));
     }
+  }
+
+  #converted(value: Value | undefined, element: Element): Value | undefined {
+    if (value === undefined || sameElement(value.type.element, element)) return value;
+    return this.value("convert", [value], { ...value.type, element });
   }
 
   #eitherSide(def: Op, of: (value: Value) => Value | undefined): Value | undefined {
@@ -95,20 +132,18 @@ export class Doubling {
   #sum(def: Op, operands: readonly (Value | undefined)[]): Value | undefined {
     const [a, b] = operands;
     if (a === undefined || b === undefined) return undefined;
-    return this.value(def.name, [a, b], { ...resultOf(def).type, shape: a.type.shape });
+    return this.value(def.name, [a, b], a.type);
   }
 
-  /** Through what changes shapes but not the last axis, and to integers of more bits. */
+  /** Through what changes shapes but not the last axis. */
   #moved(def: Op | undefined, of: (value: Value) => Value | undefined): Value | undefined {
-    if (def?.name !== "broadcast" && def?.name !== "expand_dims" && def?.name !== "convert") {
-      return undefined;
-    }
-    const { value } = operandsOf<"broadcast" | "expand_dims" | "convert">(def);
-    const { type } = resultOf(def);
-    if (value.type.shape.at(-1) !== type.shape.at(-1)) return undefined;
+    if (def?.name !== "broadcast" && def?.name !== "expand_dims") return undefined;
+    const { value } = operandsOf<"broadcast" | "expand_dims">(def);
+    const { type: { shape } } = resultOf(def);
+    if (value.type.shape.at(-1) !== shape.at(-1)) return undefined;
     const moved = of(value);
     return moved &&
-      this.value(def.name, [moved], { ...type, shape: doubledShape(type.shape) }, def.attrs);
+      this.value(def.name, [moved], { ...moved.type, shape: doubledShape(shape) }, def.attrs);
   }
 
   /** The double of what is one value along the last axis. */
@@ -181,4 +216,26 @@ export class Doubling {
 function isNumber(value: Value, number: bigint): boolean {
   const splat = madeBy(value, "splat");
   return constantOf(splat === undefined ? value : operandsOf(splat).value) === number;
+}
+
+const isInteger = (element: Element): element is ScalarName =>
+  !isPointer(element) && element !== "bool" && SCALARS[element].class === "int";
+
+const isSigned = (element: Element): boolean => isInteger(element) && SCALARS[element].signed;
+
+/** Whether a type has all integers of another one. */
+function isWider({ type: { element: from } }: Value, { type: { element: to } }: Value): boolean {
+  return isInteger(from) && isInteger(to) && isLossless(from, to);
+}
+
+/** Whether all bits of integers stay, or more come. */
+function keepsBits({ type: { element: from } }: Value, { type: { element: to } }: Value): boolean {
+  return isInteger(from) && isInteger(to) && SCALARS[to].bits >= SCALARS[from].bits;
+}
+
+/** Whether a type has all numbers of a range. */
+function hasRange(element: Element, lo: bigint, shape: readonly number[]): boolean {
+  if (!isInteger(element)) return false;
+  const [least, most] = intRange(element);
+  return lo >= least && lo + BigInt(shape.at(-1) ?? 1) - 1n <= most;
 }

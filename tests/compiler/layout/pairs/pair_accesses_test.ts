@@ -172,3 +172,50 @@ Deno.test("pairAccesses() makes vectors of aligned pairs", () => {
   assertEquals(accessesOf(alignedOf(NIBBLES), "st"), ["st.global.v2.b32"]);
   assertEquals(accessesOf(alignedOf(ROWS), "ld"), ["ld.global.v2.b32"]);
 });
+
+/** Indices that are no doubles of ranges: a type has not all of them, or sums leave it. */
+const CONVERTED = [
+  ["(char[128])i", (i: number) => 2 * i],
+  ["(bool[128])i", (i: number) => i === 0 ? 0 : 2],
+  ["(int[128])(half[128])(i + 2000) - 2000", (i: number) => 2 * (Math.f16round(i + 2000) - 2000)],
+  // 2 * 1600000000 is no int.
+  ["(long[128])(i + 1600000000) + far", (i: number) => 2 * i],
+  ["(int[128])(unsigned[128])i", (i: number) => 2 * i],
+] as const;
+
+Deno.test("pairAccesses() leaves the elements what they are where indices are converted", () => {
+  for (const [index, first] of CONVERTED) {
+    const text = `__global__ void k(int *X, int *Y, long far) {
+  int i[128] = 0 ... 128;
+  int a[128] = *(X + 2 * (${index}));
+  int b[128] = *(X + 2 * (${index}) + 1);
+  *(Y + i) = a;
+  *(Y + i + 128) = b;
+}`;
+    const far = { bytes: 8, value: -1600000000n } as const;
+    const x = Int32Array.from({ length: 512 }, (_, i) => i + 3);
+    run(text, 16, [1, 1, 1], () => [x, new Int32Array(256), far], ([, y]) => {
+      assertEquals(
+        y,
+        Int32Array.from({ length: 256 }, (_, i) => first(i & 127) + (i >> 7) + 3),
+        index,
+      );
+    });
+  }
+});
+
+Deno.test("pairAccesses() pairs no elements in the middle of others", () => {
+  const text = `__global__ void k(float *X, short *Y) {
+  int i[128] = 0 ... 128;
+  short *p[128] = (short*[128])(X + 2 * i);
+  short a[128] = *p;
+  short b[128] = *(p + 1);
+  *(Y + 2 * i) = a;
+  *(Y + 2 * i + 1) = b;
+}`;
+  const x = Float32Array.from({ length: 256 }, (_, i) => i / 7 + 1);
+  const halves = new Uint16Array(x.buffer);
+  run(text, 16, [1, 1, 1], () => [x, new Uint16Array(256)], ([, y]) => {
+    assertEquals(y, Uint16Array.from({ length: 256 }, (_, i) => halves[(i >> 1) * 4 + i % 2] ?? 0));
+  });
+});
