@@ -1,6 +1,8 @@
 /** How addresses of rows lie to each other, modulo a vector (shifted_rows.ts): by parameters that a launch is asked about. */
 import type { Func, Value } from "../../ir/func.ts";
 import { hasTrait } from "../../ir/table.ts";
+import { isPointer, pointeeBytes } from "../../ir/types.ts";
+import { SCALARS } from "../../support/scalar.ts";
 
 /** What must hold of parameters, so that rows of several tensors are shifted alike. */
 export interface ShiftDemands {
@@ -27,6 +29,7 @@ export function alikeIf(
   for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
     const [a, b] = pair;
     if (a === b) continue;
+    if (kindOf(a) === undefined || kindOf(a) !== kindOf(b)) return undefined;
     if (func.params.includes(a) && func.params.includes(b)) {
       pairs.push([a, b]);
       continue;
@@ -34,13 +37,24 @@ export function alikeIf(
     const [from, to] = [a.def, b.def];
     if (from === undefined || to?.name !== from.name) return undefined;
     if (!CONGRUENT.has(from.name) && !hasTrait(from, "reshapes")) return undefined;
+    // Counts that are alike move pointers alike if they count elements of a vector.
+    const isMoved = from.name === "offset";
+    if (isMoved && [a, b].some((at) => pointeeBytes(at) !== pointeeBytes(one))) return undefined;
     const isSame = a.type.shape.join() === b.type.shape.join() &&
       JSON.stringify(from.attrs) === JSON.stringify(to.attrs);
     if (!isSame) return undefined;
     for (const [i, operand] of from.operands.entries()) {
       const partner = to.operands[i];
-      if (partner !== undefined) pending.push([operand, partner]);
+      const isKept = isMoved || kindOf(operand) === kindOf(a);
+      if (partner === undefined || !isKept) return undefined;
+      pending.push([operand, partner]);
     }
   }
   return pairs;
+}
+
+/** What values count that may be alike: bytes of memory, or elements. */
+function kindOf({ type: { element } }: Value): "address" | "count" | undefined {
+  if (isPointer(element)) return "address";
+  return SCALARS[element].class === "int" && element !== "bool" ? "count" : undefined;
 }

@@ -202,3 +202,22 @@ Deno.test("toShiftedForm() leaves alone what it was not timed for, or would chan
   assertEquals(has({ bytes: 32768, numWarps: 4, blocks: 2 }, twice), false);
   assertEquals(has({}, "x = i > 5 && there ? x : 0;"), true);
 });
+
+Deno.test("toShiftedForm() knows no demands for rows at distances of other elements, or that are rounded", () => {
+  const has = (row: (tensor: string, distance: string) => string, distance = "long"): boolean => {
+    const text = `#pragma tri specialize(off)
+__global__ void k(half *X, half *Y, float *Of, int N, ${distance} ldx, ${distance} ldy) {
+  long row = get_program_id(0);
+  int i[4096] = 0 ... 4096;
+  float x[4096] = *?(i < N) (${row("X", "ldx")} + i);
+  *(Of + row) = x[+];
+  *?(i < N) (${row("Y", "ldy")} + i) = x;
+}`;
+    return compileForms(text, {}).entries.some(({ forms }) => forms !== undefined);
+  };
+  assertEquals(has((tensor, distance) => `(float*)${tensor} + row * ${distance}`), true);
+  // Four halves are no vector of floats.
+  assertEquals(has((tensor, distance) => `(float*)(${tensor} + row * ${distance})`), false);
+  // -1.5 and 2.5 have a distance of four, -1 and 2 have not.
+  assertEquals(has((tensor, start) => `(float*)${tensor} + (long)${start}`, "float"), false);
+});
