@@ -15,7 +15,7 @@ import { lookInto } from "../playground/session/look.ts";
 import type { Program } from "../playground/session/program.ts";
 import { run } from "../playground/session/run.ts";
 import { traceOf } from "../playground/session/trace.ts";
-import { openEntry } from "../tests/playground/gallery.ts";
+import { openEntry, textOf } from "../tests/playground/gallery.ts";
 
 function milliseconds(action: () => void): number {
   let best = Infinity;
@@ -30,11 +30,17 @@ function milliseconds(action: () => void): number {
   return best;
 }
 
-/** The first instance of each kernel that is shipped, as the page chooses it. */
+/** The first instance of each kernel that is shipped, as the page chooses it, with all files that kernels include. */
 function shippedPrograms(): readonly Program[] {
-  return [...Deno.readDirSync("kernels")].filter(({ name }) => name.endsWith(".tc")).flatMap(
-    ({ name }) => {
-      const { program } = openEntry({ file: `kernels/${name}`, chosen: {} });
+  const names = [...Deno.readDirSync("kernels")].map(({ name }) => name);
+  const headers = names.filter((name) => name.endsWith(".h"));
+  const includes = Object.fromEntries(headers.map((name) => [name, textOf(`kernels/${name}`)]));
+  return names.filter((name) => name.endsWith(".tc")).flatMap(
+    (name) => {
+      const program = {
+        ...openEntry({ file: `kernels/${name}`, chosen: {} }).program,
+        includes,
+      };
       return choicesOf(program).map((
         { kernel, variants: [variant], configs: [config] },
       ): Program => ({

@@ -42,7 +42,7 @@ export interface Spot {
 
 /** The token at an offset. */
 export function spotAt({ prepared: { file }, survey, tokens }: Analysis, offset: number): Spot {
-  const kernel = kernelAt(survey, offset);
+  const kernel = kernelAt(survey, offset, file);
   const word = tokens.find(({ kind, span }) =>
     kind === "identifier" && span.start <= offset && offset <= span.end
   );

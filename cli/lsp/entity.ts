@@ -54,10 +54,13 @@ export function isSame(a: Entity | undefined, { declaration: { file, start } }: 
   return a !== undefined && a.declaration.file === file && a.declaration.start === start;
 }
 
-/** Where a pragma of the file declares a compile-time parameter. */
-function compileTimeParameter({ file, kernel: { plan } }: Spot, name: string): Span | undefined {
+/** Where a pragma declares a compile-time parameter: of the file, or of one that it includes; others are given by the build. */
+function compileTimeParameter({ kernel: { plan } }: Spot, name: string): Span | undefined {
   const span = plan?.parameters.find((parameter) => parameter.name === name)?.span;
-  return span?.file === file ? span : undefined;
+  const isOfFile = plan?.items.some(({ item, origin }) =>
+    origin === undefined && item.span.file === span?.file
+  );
+  return isOfFile === true ? span : undefined;
 }
 
 /** In pragmas, names are parameters of the kernel; the first words say what the pragma is. */

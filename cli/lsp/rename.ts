@@ -14,6 +14,7 @@ import type { PpToken } from "../../compiler/preprocess/lexer.ts";
 import { DIRECTIONS, PRAGMA_WORDS, TENSOR_WORDS } from "../../compiler/pragma/pragma_items.ts";
 import { PREDEFINED_NAMES } from "../../compiler/preprocess/predefined.ts";
 import { scalarOfWords } from "../../compiler/preprocess/type_spelling.ts";
+import type { Survey, SurveyedKernel } from "../../compiler/driver/survey.ts";
 import type { SourceFile, Span } from "../../compiler/support/source.ts";
 import { type Analysis, type Spot, spotAt } from "./analysis.ts";
 import { type Entity, entityAt } from "./entity.ts";
@@ -67,21 +68,19 @@ function renamable(analysis: Analysis, spot: Spot): Renamable {
     return refuse(`Files that include ${file.name} may use \`${name}\`.`);
   }
   const overriding = plan?.items.find(({ item, origin }) =>
-    origin !== undefined && wordsIn(item.span.file).includes(name)
+    origin !== undefined && wordsIn(item.span.file.text).includes(name)
   );
   if (overriding !== undefined) {
     return refuse(
       `${overriding.origin} speaks of \`${name}\`, and is not changed by renaming here.`,
     );
   }
-  const header = isGlobal
-    ? headersOf(spot, file).find((one) => wordsIn(one).includes(name))
-    : undefined;
+  const header = headersOf(analysis, spot, entity).find((one) => wordsIn(one.text).includes(name));
   if (header !== undefined) {
     return refuse(`\`${name}\` also occurs in ${header.name}, which other files may use.`);
   }
   if (kind === "textual") checkTextual(analysis, name);
-  if (kind === "declared") checkDeclared(spot, entity);
+  if (kind === "declared") checkDeclared(analysis, spot, entity);
   return { entity, name, span };
 }
 
@@ -116,7 +115,7 @@ function checkTextual(analysis: Analysis, name: string): void {
 }
 
 /** A macro that names a variable means whatever has that name where the macro is used. */
-function checkDeclared(spot: Spot, entity: Entity): void {
+function checkDeclared({ survey }: Analysis, spot: Spot, entity: Entity): void {
   const { view: { facts } } = spot;
   const { name, declaration } = entity;
   const macro = macroNaming(spot, name);
@@ -128,9 +127,32 @@ function checkDeclared(spot: Spot, entity: Entity): void {
   });
   if (pasted !== undefined) refuse(`A macro puts the name \`${name}\` together.`);
   if (entity.isGlobal) return;
+  const others = isParameter(spot, entity) ? othersNaming(survey, spot.kernel, name) : [];
+  if (others[0] !== undefined) {
+    refuse(`A pragma that names \`${name}\` is also for \`${others[0]}\`: rename it by hand.`);
+  }
   if ([...PRAGMA_WORDS, ...DIRECTIONS, ...TENSOR_WORDS].includes(name)) {
     refuse(`\`${name}\` is also a word of pragmas: rename it by hand.`);
   }
+}
+
+/** Whether it is one of the kernel's, which pragmas may name. */
+function isParameter({ kernel: { definition } }: Spot, { declaration }: Entity): boolean {
+  const { params = [] } = definition?.declarator.params ?? {};
+  return params.some(({ declarator: { name } }) => name?.span.start === declaration.start);
+}
+
+/** The other kernels of pragmas that say a word. */
+function othersNaming({ kernels }: Survey, { plan }: SurveyedKernel, word: string): string[] {
+  const naming =
+    plan?.items.map(({ item }) => item).filter(({ span: { file, start, end } }) =>
+      wordsIn(file.text.slice(start, end)).includes(word)
+    ) ?? [];
+  return kernels.flatMap(({ plan: other }) =>
+    other !== plan && other?.items.some(({ item }) => naming.includes(item)) === true
+      ? [other.kernel]
+      : []
+  );
 }
 
 /** A macro, of this file or of a header, that says a word in its body. */
@@ -160,9 +182,9 @@ function checkNewName(analysis: Analysis, spot: Spot, entity: Entity, newName: s
     const { start: { line } } = rangeOf(taken.span);
     refuse(`\`${newName}\` is used in line ${line + 1} already.`);
   }
-  const header = entity.isGlobal
-    ? headersOf(spot, spot.file).find((file) => wordsIn(file).includes(newName))
-    : undefined;
+  const header = headersOf(analysis, spot, entity).find((file) =>
+    wordsIn(file.text).includes(newName)
+  );
   if (header !== undefined) refuse(`\`${newName}\` is used in ${header.name} already.`);
 }
 
@@ -185,17 +207,22 @@ function regionOf(
   return analysis.tokens.filter(({ span }) => from <= span.start && span.end <= around.span.end);
 }
 
-/** The files that a document includes. */
-function headersOf({ view: { parsed: { preprocessed } } }: Spot, own: SourceFile): SourceFile[] {
-  const spans = [
-    ...preprocessed.tokens.map(({ span }) => span),
-    ...[...preprocessed.macros.values()].filter(({ origin }) => origin === "file")
-      .map(({ span }) => span),
-  ];
+/** The files that a document includes and that may name an entity: those of pragmas name parameters of kernels too. */
+function headersOf({ survey }: Analysis, spot: Spot, entity: Entity): SourceFile[] {
+  const { file: own, kernel, view: { parsed: { preprocessed } } } = spot;
+  const pragmas = ({ plan }: SurveyedKernel): readonly Span[] =>
+    plan?.items.filter(({ origin }) => origin === undefined).map(({ item }) => item.span) ?? [];
+  const macros = [...preprocessed.macros.values()].filter(({ origin }) => origin === "file");
+  const spans = entity.isGlobal
+    ? [...preprocessed.tokens, ...macros].map(({ span }) => span)
+      .concat(survey.kernels.flatMap(pragmas))
+    : isParameter(spot, entity)
+    ? pragmas(kernel)
+    : [];
   return [...new Set(spans.map(({ file }) => file))]
     .filter((file) => file !== own && !file.name.startsWith("<"));
 }
 
-function wordsIn({ text }: SourceFile): readonly string[] {
+function wordsIn(text: string): readonly string[] {
   return text.match(/[A-Za-z_]\w*/g) ?? [];
 }

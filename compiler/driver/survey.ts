@@ -72,11 +72,18 @@ export function surveyFile(file: SourceFile, options: CompileOptions): Survey {
   return { file, kernels: first === undefined ? [whole] : [first, ...others] };
 }
 
-/** The kernel that an offset belongs to: the next one that ends after it, as pragmas and comments precede a kernel. */
-export function kernelAt({ file, kernels }: Survey, offset: number): SurveyedKernel {
-  return kernels.find(({ definition }) =>
-    definition !== undefined && definition.span.file === file && offset <= definition.span.end
-  ) ?? kernels.at(-1) ?? kernels[0];
+/**
+ * The kernel that an offset of a file belongs to: the first one that the pragma there is for; elsewhere the next one that ends
+ * after it, as comments precede a kernel.
+ */
+export function kernelAt({ file, kernels }: Survey, offset: number, of = file): SurveyedKernel {
+  const isOfPragma = ({ plan }: SurveyedKernel): boolean =>
+    plan?.items.some(({ item: { span } }) =>
+      span.file === of && span.start <= offset && offset <= span.end
+    ) ?? false;
+  const isBefore = ({ definition }: SurveyedKernel): boolean =>
+    definition !== undefined && definition.span.file === file && offset <= definition.span.end;
+  return kernels.find(isOfPragma) ?? kernels.find(isBefore) ?? kernels.at(-1) ?? kernels[0];
 }
 
 function definitionsByOffset({ items }: Unit): ReadonlyMap<number, FunctionDefinition> {

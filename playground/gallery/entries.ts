@@ -187,5 +187,8 @@ export const GALLERY: readonly GalleryEntry[] = [
   },
 ];
 
-/** The files that entries may include, by the name in `#include`, and where they are. */
-export const INCLUDES: Readonly<Record<string, string>> = { "rows.h": "kernels/rows.h" };
+/** The files that entries may include, by the name that their texts have for them, and where they are. */
+export const INCLUDES: Readonly<Record<string, string>> = {
+  "rows.h": "kernels/rows.h",
+  "transpose_tiles.h": "kernels/transpose_tiles.h",
+};

@@ -21,6 +21,7 @@ import { expressionNames } from "../../codegen/macros.ts";
 import { planKernels } from "../../codegen/plan.ts";
 import { transposeKernel, transposeWithForms, tunedTranspose } from "./fixtures.ts";
 import { testsInTurn } from "../support/sampled.ts";
+import { shipped } from "../support/shipped.ts";
 
 const test = testsInTurn(3);
 
@@ -168,7 +169,9 @@ for (
 }
 
 test("contracts and conditions that differ in numbers alone expand to their own numbers", async () => {
-  const text = Deno.readTextFileSync(new URL("../../kernels/block_sparse.tc", import.meta.url));
-  const { kernels } = compileFile({ name: "block_sparse.tc", text }, { targets: ["sm_90"] });
+  const { kernels } = compileFile(shipped("block_sparse.tc"), {
+    targets: ["sm_90"],
+    include: shipped,
+  });
   for (const kernel of kernels) await compare(kernel);
 });

@@ -19,6 +19,7 @@ import { FEATURES } from "../support/generate/features.ts";
 import { renderProgram } from "../support/generate/tree.ts";
 import { anyEditsFrom, anyKin, mutate, WORDS } from "../support/compiler/mutate.ts";
 import { compileFile } from "../support/compile.ts";
+import { withPragmas } from "../support/shipped.ts";
 
 const COUNT = Number(Deno.env.get("TRI_FUZZ") ?? 400);
 const ROOT = new URL("../../", import.meta.url);
@@ -27,7 +28,7 @@ function sourcesIn(folder: string): string[] {
   const url = new URL(folder, ROOT);
   return [...Deno.readDirSync(url)].filter(({ name }) => name.endsWith(".tc"))
     .toSorted((a, b) => a.name < b.name ? -1 : 1)
-    .map(({ name }) => Deno.readTextFileSync(new URL(name, url)));
+    .map(({ name }) => withPragmas(Deno.readTextFileSync(new URL(name, url))));
 }
 
 /** One variant and one configuration of each kernel: a mutation is compiled once, not a hundred times. */

@@ -9,12 +9,18 @@ function pagesIn(folder: string): string[] {
 }
 
 testPages([
-  { title: "README.md", pages: ["README.md"], kernels: ["transpose.tc"] },
+  { title: "README.md", pages: ["README.md"], kernels: ["transpose.tc", "transpose_tiles.h"] },
   { title: "docs/guide", pages: pagesIn("docs/guide"), kernels: [] },
   {
     title: "docs",
     // language_test.ts compiles the programs of the language.
     pages: pagesIn("docs").filter((page) => page !== "docs/language.md"),
-    kernels: ["copy.tc", "transpose.tc", "transpose.tune.json", "bench/transpose.ts"],
+    kernels: [
+      "copy.tc",
+      "transpose.tc",
+      "transpose_tiles.h",
+      "transpose.tune.json",
+      "bench/transpose.ts",
+    ],
   },
 ]);

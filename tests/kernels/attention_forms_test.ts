@@ -6,6 +6,7 @@ import { attentionReference, type AttentionSize } from "../support/kernels/atten
 import { ROUNDING } from "../support/bounds.ts";
 import { type Arguments, type Compiled, runEntry, serves } from "../support/forms/form_run.ts";
 import { sampled, testsInTurn } from "../support/sampled.ts";
+import { shipped } from "../support/shipped.ts";
 import { randomNumbers } from "../support/numbers.ts";
 import { decode, encode } from "../support/typed_arrays.ts";
 
@@ -15,13 +16,13 @@ type Type = "float16" | "bfloat16";
 
 /** The instances of one variant in all configurations; the others are taken out of the text. */
 function compiled(type: Type, d: number): Compiled {
-  const whole = Deno.readTextFileSync(new URL("../../kernels/attention.tc", import.meta.url));
   const list = `TYPE in {${type === "float16" ? "half" : type}}, D in {${d}}`;
-  const text = whole.replace(/(?<=^#pragma tri variants ).*$/m, list)
+  const text = shipped("attention.tc").text.replace(/(?<=^#pragma tri variants ).*$/m, list)
     .replace(/^#pragma tri variant .*$/gm, "");
   const { kernels } = compileFile({ name: "attention.tc", text }, {
     targets: ["sm_90a"],
     configurations: "all",
+    include: shipped,
     verify: true,
   });
   const { instances, modules } = must(kernels[0], "kernel");

@@ -5,7 +5,7 @@ import { run } from "../../playground/session/run.ts";
 import { sidesOf } from "../../playground/views/fault_sides.ts";
 import { must } from "../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { openEntry, testEntries, textOf } from "./gallery.ts";
+import { openEntry, testEntries } from "./gallery.ts";
 
 type Tensors = Readonly<Record<string, Float64Array>>;
 type Sizes = Readonly<Record<string, number>>;
@@ -174,8 +174,11 @@ Deno.test("sidesOf() names both threads of a race", () => {
 });
 
 Deno.test("choicesOf() lists kernels, variants and the configurations of the chosen one", () => {
-  const program = { name: "kernel.tc", includes: {}, target: "sm_90a", variant: { TYPE: "float" } };
-  const [transpose] = choicesOf({ ...program, text: textOf("kernels/transpose.tc") });
+  const { program } = openEntry({
+    file: "kernels/transpose.tc",
+    chosen: { target: "sm_90a", variant: { TYPE: "float" } },
+  });
+  const [transpose] = choicesOf(program);
   assertEquals(transpose?.kernel, "transpose");
   assert((transpose?.variants.length ?? 0) > 10);
   assert(transpose?.configs.includes("TM=64, TN=64; num_warps=8"));

@@ -13,6 +13,7 @@ import { preparedText, withEdits } from "../support/lsp_text.ts";
 import { Workspace } from "../support/tri_process.ts";
 import { compileFile } from "../../support/compile.ts";
 import { sampled } from "../../support/sampled.ts";
+import { shipped, withPragmas } from "../../support/shipped.ts";
 
 const TEXT = `#include "size.h"
 /* 😀 é */ #define TWICE(value) ((value) + (value))
@@ -34,9 +35,9 @@ __global__ void f(TYPE *X, int N) {
 }
 `;
 
-async function open(workspace: Workspace): Promise<LspClient> {
+async function open(workspace: Workspace, text = TEXT): Promise<LspClient> {
   const client = await LspClient.start(workspace.path);
-  await client.open("a.tc", TEXT);
+  await client.open("a.tc", text);
   return client;
 }
 
@@ -55,12 +56,17 @@ async function references(
   );
 }
 
-async function rename(client: LspClient, at: string, newName: string): Promise<string> {
+async function rename(
+  client: LspClient,
+  at: string,
+  newName: string,
+  text = TEXT,
+): Promise<string> {
   const edit = await client.connection.sendRequest(RenameRequest.type, {
     ...client.at("a.tc", at),
     newName,
   });
-  return withEdits(TEXT, edit?.changes?.[client.uri("a.tc")] ?? []);
+  return withEdits(text, edit?.changes?.[client.uri("a.tc")] ?? []);
 }
 
 Deno.test("tri lsp finds the references of variables by scope, also after characters of two UTF-16 units", async () => {
@@ -152,11 +158,48 @@ Deno.test("tri lsp says why a word cannot be renamed, and why a name cannot be t
   assertEquals(await client.stop(), 0);
 });
 
+const SHARED = `#pragma tri kernel f, g
+#pragma tri require(N > 0)
+#pragma tri include "tiles.h"
+#pragma tri kernel g
+#pragma tri grid(M)
+__global__ void f(float *X, int N, int M, int K, int L) { *(X + TM) = N + M + K + L; }
+__global__ void g(float *X, int N, int M) { *(X + TM + M) = N; }
+`;
+
+Deno.test("tri lsp renames no name that pragmas of other kernels or other files say too", async () => {
+  using workspace = new Workspace({
+    "tiles.h": "#pragma tri config TM=16\n#pragma tri kernel f\n#pragma tri require(K > 0)\n",
+  });
+  const client = await open(workspace, SHARED);
+  const refused: readonly (readonly [at: string, newName: string, message: string])[] = [
+    ["N, int M, int K", "fresh", "A pragma that names `N` is also for `g`"],
+    ["K, int L", "fresh", "`K` also occurs in tiles.h, which other files may use"],
+    ["L)", "TM", "`TM` is a macro"],
+    ["TM) = N", "fresh", "`TM` is declared in tiles.h, which other files may use"],
+  ];
+  for (const [at, newName, message] of refused) {
+    await assertRejects(() => rename(client, at, newName), Error, message);
+  }
+  // The pragma in front of f is for g.
+  assertEquals(
+    await rename(client, "M, int K", "rows", SHARED),
+    SHARED.replace("int M, int K", "int rows, int K").replace("N + M + K", "N + rows + K"),
+  );
+  assertEquals(
+    await rename(client, "M) { *(X", "rows", SHARED),
+    SHARED.replace("grid(M)", "grid(rows)")
+      .replace("int M) { *(X + TM + M)", "int rows) { *(X + TM + rows)"),
+  );
+  assertEquals(client.logged, []);
+  assertEquals(await client.stop(), 0);
+});
+
 const FRESH = "renamed_here";
 
 Deno.test("every name of a kernel can be renamed: the program means the same, and renaming back restores it", () => {
   for (const name of sampled(["transpose.tc", "matmul_plain.tc"], 1)) {
-    const text = Deno.readTextFileSync(new URL(`../../../kernels/${name}`, import.meta.url))
+    const text = withPragmas(shipped(name).text)
       .replace(/variants TYPE in \{.*\}/, "variants TYPE in {float}")
       .replace(/^#pragma tri variant (?!float32).*$/gm, "");
     const wanted = instructions(text);

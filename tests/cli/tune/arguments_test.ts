@@ -8,15 +8,16 @@ import { costOf, runsOfShard } from "../../../cli/tune/shard.ts";
 import { Device, Tensor } from "../../../ffi/mod.ts";
 import { assert, assertEquals, assertThrows } from "../../support/assert.ts";
 import { compileFile } from "../../support/compile.ts";
+import { shipped } from "../../support/shipped.ts";
 
 async function groupsOf(kernel: string, ...overrides: readonly string[]): Promise<Group[]> {
   const url = new URL(`../../../kernels/${kernel}.tc`, import.meta.url);
-  const file = { name: `kernels/${kernel}.tc`, text: Deno.readTextFileSync(url) };
+  const file = { ...shipped(`${kernel}.tc`), name: `kernels/${kernel}.tc` };
   return await compileGroups(
     { file, path: url.pathname, stem: kernel },
     {
       targets: ["sm_80"],
-      include: (name) => ({ name, text: Deno.readTextFileSync(new URL(name, url)) }),
+      include: shipped,
       overrides: overrides.map((text) => ({ text, origin: "<test>" })),
       suppress: ["W9001"],
     },

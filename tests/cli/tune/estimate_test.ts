@@ -8,6 +8,7 @@ import { must } from "../../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { compileFile } from "../../support/compile.ts";
 import { testsInTurn } from "../../support/sampled.ts";
+import { shipped } from "../../support/shipped.ts";
 
 const test = testsInTurn(3);
 
@@ -20,12 +21,12 @@ async function estimate(
   ...overrides: readonly string[]
 ): Promise<Map<string, Estimate>> {
   const url = new URL(`../../../kernels/${kernel}.tc`, import.meta.url);
-  const file = { name: `kernels/${kernel}.tc`, text: Deno.readTextFileSync(url) };
+  const file = { ...shipped(`${kernel}.tc`), name: `kernels/${kernel}.tc` };
   const groups = await compileGroups(
     { file, path: url.pathname, stem: kernel },
     {
       targets: ["sm_90"],
-      include: (name) => ({ name, text: Deno.readTextFileSync(new URL(name, url)) }),
+      include: shipped,
       kernels: [kernel],
       overrides: overrides.map((text) => ({ text, origin: "<test>" })),
       suppress: ["W9001"],

@@ -4,15 +4,14 @@ import type { InstanceInfo } from "../../../compiler/contract/types.ts";
 import { compileFile } from "../../../compiler/driver/compile_file.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import { assertEquals } from "../../support/assert.ts";
-
-const KERNELS = new URL("../../../kernels/", import.meta.url);
+import { shipped } from "../../support/shipped.ts";
 
 function instancesOf(text: string): readonly InstanceInfo[] {
   const { kernels, diagnostics } = compileFile({ name: "k.tc", text }, {
     targets: ["sm_90a"],
     configurations: "all",
     checkOnly: true,
-    include: (name) => ({ name, text: Deno.readTextFileSync(new URL(name, KERNELS)) }),
+    include: shipped,
   });
   assertEquals(diagnostics.filter(({ severity }) => severity === "error"), []);
   return kernels.flatMap(({ instances }) => instances);
@@ -77,9 +76,8 @@ Deno.test("blockClocks() says nothing of kernels without products, and of those 
 
 const MULTIPROCESSORS = 132;
 
-Deno.test("the model prefers small tiles for small products of matmul, few rows for few rows, wide tiles for large ones", async () => {
-  const text = await Deno.readTextFile(new URL("matmul.tc", KERNELS));
-  const instances = instancesOf(text).filter(({ variant, configuration }) =>
+Deno.test("the model prefers small tiles for small products of matmul, few rows for few rows, wide tiles for large ones", () => {
+  const instances = instancesOf(shipped("matmul.tc").text).filter(({ variant, configuration }) =>
     variant.name === "float16" && configuration?.specialization === "s1"
   );
   const best = (m: number, n: number, k: number): string | undefined => {

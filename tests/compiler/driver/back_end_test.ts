@@ -5,12 +5,12 @@ import type { SourceFile } from "../../../compiler/support/source.ts";
 import type { TargetName } from "../../../compiler/targets.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { sampled } from "../../support/sampled.ts";
+import { shipped } from "../../support/shipped.ts";
 import { TARGET_NAMES } from "../../support/targets.ts";
 
 /** A shipped file with one line about variants in place of all. */
 function variantOf(name: string, variant: string): SourceFile {
-  const text = Deno.readTextFileSync(new URL(`../../../kernels/${name}`, import.meta.url));
-  const rest = text.replaceAll(/^#pragma tri variants? .*$/gm, "");
+  const rest = shipped(name).text.replaceAll(/^#pragma tri variants? .*$/gm, "");
   return { name, text: `#pragma tri ${variant}\n${rest}` };
 }
 
@@ -36,7 +36,7 @@ const FILES = [
 ];
 
 function modulesOf(file: SourceFile, targets: readonly TargetName[]): readonly CompiledModule[] {
-  const { kernels, diagnostics } = compileFile(file, { targets });
+  const { kernels, diagnostics } = compileFile(file, { targets, include: shipped });
   assertEquals(diagnostics.filter(({ severity }) => severity === "error"), []);
   return kernels.flatMap(({ modules }) => modules);
 }

@@ -58,6 +58,20 @@ Deno.test("kernelAt() counts the text before a kernel as the kernel's", () => {
   );
 });
 
+Deno.test("kernelAt() counts a pragma as that of the first kernel that it is for", () => {
+  const text = `#pragma tri kernel g
+#pragma tri require(N > 0)
+#pragma tri kernel f, g
+#pragma tri ftz(on)
+__global__ void f(float *X) {}
+__global__ void g(float *X, int N) {}
+`;
+  const survey = surveyFile({ name: "d.tc", text }, { targets: ["sm_80"] });
+  const at = (word: string): string | undefined =>
+    kernelAt(survey, text.indexOf(word)).plan?.kernel;
+  assertEquals([at("N > 0"), at("ftz"), at("void f")], ["g", "f", "f"]);
+});
+
 Deno.test("visibleNames() lists what is declared in the scopes around a location", () => {
   const unit = kernelAt(survey, TEXT.length).views[0]().parsed.unit;
   const at = (text: string): string[] =>

@@ -5,6 +5,7 @@ import type { CompileResult } from "../../../compiler/options.ts";
 import type { TargetName } from "../../../compiler/targets.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { compileFile } from "../../support/compile.ts";
+import { shipped } from "../../support/shipped.ts";
 
 const BOTH: readonly TargetName[] = ["sm_70", "sm_90"];
 
@@ -52,12 +53,12 @@ __global__ void f(half *X, half *Y, half *Z, int ldx, int ldy, int ldz) {
 });
 
 Deno.test("the product of a dense and a block-sparse matrix copies asynchronously, whatever other targets take", () => {
-  const text = Deno.readTextFileSync("kernels/block_sparse.tc");
   const ofTargets = (
     ...targets: TargetName[]
   ): readonly [readonly string[], number | undefined] => {
-    const { kernels } = compileFile({ name: "block_sparse.tc", text }, {
+    const { kernels } = compileFile(shipped("block_sparse.tc"), {
       targets,
+      include: shipped,
       kernels: ["dds"],
       defines: [{ name: "TYPE", value: "bfloat16" }, { name: "BLOCK", value: "16" }],
     });

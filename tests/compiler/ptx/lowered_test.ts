@@ -11,6 +11,7 @@ import { ALL_TARGETS, type TargetName, TARGETS } from "../../../compiler/targets
 import { assert, assertEquals } from "../../support/assert.ts";
 import { assemblyErrors, ptxasTest } from "../../support/tools/ptxas.ts";
 import { sampled } from "../../support/sampled.ts";
+import { shipped } from "../../support/shipped.ts";
 import { compileFile } from "../../support/compile.ts";
 
 const targetNames: readonly TargetName[] = Object.values(TARGETS).map(({ name }) => name);
@@ -130,8 +131,7 @@ for (const target of SAMPLE) {
 
 for (const name of ["transpose", "copy", "vector_add"]) {
   Deno.test(`compileFile() makes good PTX of kernels/${name}.tc for ${SAMPLE}`, () => {
-    const text = Deno.readTextFileSync(new URL(`../../../kernels/${name}.tc`, import.meta.url));
-    const { kernels } = compileFile({ name: `${name}.tc`, text }, { targets: SAMPLE });
+    const { kernels } = compileFile(shipped(`${name}.tc`), { targets: SAMPLE, include: shipped });
     const modules = kernels.flatMap((kernel) => kernel.modules);
     assert(modules.length >= SAMPLE.length, `${modules.length} modules`);
     for (const { ptx, target } of modules) {

@@ -7,6 +7,7 @@ import { must } from "../../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { compileFile } from "../../support/compile.ts";
 import { freshRandom } from "../../support/random.ts";
+import { shipped } from "../../support/shipped.ts";
 
 const WAIT = "griddepcontrol.wait;";
 
@@ -150,10 +151,11 @@ Deno.test("waitForGrids() is right for any control flow", () => {
 
 Deno.test("kernels for sm_90a wait before they access memory, unless a form starts late", () => {
   for (const name of ["matmul", "softmax", "attention_varlen", "decode"]) {
-    const text = Deno.readTextFileSync(new URL(`../../../kernels/${name}.tc`, import.meta.url));
-    const { kernels } = compileFile({ name: `${name}.tc`, text }, {
+    const { kernels } = compileFile(shipped(`${name}.tc`), {
       targets: ["sm_80", "sm_90a"],
+      include: shipped,
     });
+    assert(kernels.length > 0, name);
     for (const { modules } of kernels) {
       for (const { target, ptx, entries } of modules) {
         const late = entries.flatMap(({ forms = [] }) => forms)

@@ -5,18 +5,16 @@ import type { TargetName } from "../../../compiler/targets.ts";
 import type { SourceFile } from "../../../compiler/support/source.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { golden } from "../../support/golden.ts";
+import { shipped } from "../../support/shipped.ts";
 
 const FOLDER = new URL("../../golden/views/", import.meta.url);
-const KERNELS = new URL("../../../kernels/", import.meta.url);
 
 function read(folder: URL, name: string): SourceFile {
   return { name, text: Deno.readTextFileSync(new URL(name, folder)) };
 }
 
-const include = (name: string): SourceFile => read(KERNELS, name);
-
 function views(file: SourceFile, defines: readonly Define[] = []): string {
-  return inspect(file, { targets: ["sm_90a"], defines, include, verify: true }, "views");
+  return inspect(file, { targets: ["sm_90a"], defines, include: shipped, verify: true }, "views");
 }
 
 const REFUSED = Array.from({ length: 13 }, (_, index) => ({ name: "CASE", value: String(index) }));
@@ -33,7 +31,7 @@ for (
 ) {
   Deno.test(`findViews() finds in kernels/${name}.tc what is recorded`, () => {
     // Lines of shipped kernels come and go.
-    const text = views(read(KERNELS, `${name}.tc`)).replaceAll(/^(\S+\.tc):\d+/gm, "$1");
+    const text = views(shipped(`${name}.tc`)).replaceAll(/^(\S+\.tc):\d+/gm, "$1");
     golden(new URL(`${name}.views`, FOLDER), text);
   });
 }
@@ -54,8 +52,9 @@ Deno.test("findViews() finds what published kernels load", () => {
 
 Deno.test("findViews() demands that products of the launch's numbers do not wrap", () => {
   const selection = { kernel: "conv2d_backward_weights" };
-  const file = read(KERNELS, "conv2d_backward.tc");
-  const text = inspect(file, { targets: ["sm_90a"], verify: true }, "views", selection);
+  const file = shipped("conv2d_backward.tc");
+  const options = { targets: ["sm_90a"], include: shipped, verify: true } as const;
+  const text = inspect(file, options, "views", selection);
   for (
     const found of [
       "dy = [64, 64] of float16 tensor at DY",
@@ -74,15 +73,15 @@ Deno.test("findViews() says why a load has no view", () => {
 });
 
 Deno.test("findViews() finds none for targets without warp groups", () => {
-  const text = inspect(read(KERNELS, "matmul_plain.tc"), { targets: ["sm_90"] }, "views");
+  const text = inspect(shipped("matmul_plain.tc"), { targets: ["sm_90"] }, "views");
   assertEquals([...text.matchAll(/no view: (.*)/g)].map(([, why]) => why), [
     ...Array<string>(4).fill("its dot does not run on warp groups"),
   ]);
 });
 
 function plans(name: string, target: TargetName, variant: string): string {
-  const options = { targets: [target], include, verify: true };
-  return inspect(read(KERNELS, `${name}.tc`), options, "plan", { variant })
+  const options = { targets: [target], include: shipped, verify: true };
+  return inspect(shipped(`${name}.tc`), options, "plan", { variant })
     .replaceAll(/^( +\S+\.tc):\d+/gm, "$1");
 }
 

@@ -2,19 +2,12 @@
 import { inspect } from "../../../../compiler/driver/inspect/inspect.ts";
 import { inspectIr } from "../../../../compiler/driver/inspect/inspect_ir.ts";
 import { PASS_NAMES } from "../../../../compiler/driver/passes/passes.ts";
-import type { SourceFile } from "../../../../compiler/support/source.ts";
 import type { TargetName } from "../../../../compiler/targets.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../../support/assert.ts";
 import { testsInTurn } from "../../../support/sampled.ts";
+import { shipped } from "../../../support/shipped.ts";
 
 const test = testsInTurn(2);
-
-const KERNELS = new URL("../../../../kernels/", import.meta.url);
-
-const readKernel = (name: string): SourceFile => ({
-  name,
-  text: Deno.readTextFileSync(new URL(name, KERNELS)),
-});
 
 function ptxFrom(text: string, target: TargetName): string {
   const file = { name: "k.ir", text };
@@ -32,9 +25,9 @@ const SAMPLES: readonly (readonly [string, string, TargetName])[] = [
 
 for (const [name, kernel, target] of SAMPLES) {
   test(`inspectIr() makes the same PTX from ${kernel} after any pass, on ${target}`, () => {
-    const options = { targets: [target], include: readKernel, verify: true };
+    const options = { targets: [target], include: shipped, verify: true };
     const after = (step: string): string =>
-      inspect(readKernel(name), options, "ir", { kernel, after: step });
+      inspect(shipped(name), options, "ir", { kernel, after: step });
     const wanted = ptxFrom(after("build"), target);
     assertStringIncludes(wanted, `.target ${target}`);
     assert(wanted.length > 1000);
@@ -43,8 +36,8 @@ for (const [name, kernel, target] of SAMPLES) {
 }
 
 Deno.test("inspectIr() reads its own output again, pass by pass", () => {
-  const options = { targets: ["sm_80"], include: readKernel } as const;
-  const { text } = { text: inspect(readKernel("softmax.tc"), options, "ir", { after: "build" }) };
+  const options = { targets: ["sm_80"], include: shipped } as const;
+  const { text } = { text: inspect(shipped("softmax.tc"), options, "ir", { after: "build" }) };
   let now = text;
   for (const step of PASS_NAMES) {
     const file = { name: "k.ir", text: now };
@@ -53,7 +46,7 @@ Deno.test("inspectIr() reads its own output again, pass by pass", () => {
     now = next;
   }
   const last = PASS_NAMES.at(-1) ?? "";
-  assertEquals(now, inspect(readKernel("softmax.tc"), options, "ir", { after: last }));
+  assertEquals(now, inspect(shipped("softmax.tc"), options, "ir", { after: last }));
 });
 
 Deno.test("inspectIr() continues to a pass, and reports a pass that is already done", () => {
