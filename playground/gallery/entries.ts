@@ -101,7 +101,7 @@ export const GALLERY: readonly GalleryEntry[] = [
     name: "transpose_shipped",
     group: "Kernels",
     title: "Transposition, as shipped",
-    sentence: "Twelve types, and tiles by measurement for aligned and for unaligned rows.",
+    sentence: "Fourteen types, and tiles by measurement for aligned and for unaligned rows.",
     file: "kernels/transpose.tc",
     chosen: {
       view: "stages",
