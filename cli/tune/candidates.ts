@@ -142,7 +142,7 @@ function groupsOf(source: Source, compiled: readonly CompiledConfig[]): Group[] 
  */
 function inOrder(instances: readonly InstanceInfo[]): InstanceInfo[] {
   const numberOf = (one: InstanceInfo): number =>
-    Number(/^s(\d+)$/.exec(specializationOf(one))?.[1] ?? 0);
+    Number(/^s(\d+)/.exec(specializationOf(one))?.[1] ?? 0);
   return instances.toSorted((a, b) => numberOf(a) - numberOf(b));
 }
 

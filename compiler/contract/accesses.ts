@@ -22,6 +22,8 @@ const MAX_ACCESSES = 1000;
 /** An access to so many times fewer elements than the largest one demands nothing: one number for each row of a matrix. */
 const MINOR = 8;
 
+export const isMinor = (elements: number, most: number): boolean => elements * MINOR < most;
+
 /** A load, store or atomic at an affine address of one pointer parameter. */
 export interface MemoryAccess {
   readonly op: Op;
@@ -52,9 +54,9 @@ export interface Accesses {
   readonly direction: ReadonlyMap<string, { readonly access: Access; readonly span: Span }>;
   /**
    * Integer parameters that decide addresses, or masks along contiguous axes, of accesses that matter: what divisibility
-   * can make faster.
+   * can make faster. `units` are 1.
    */
-  readonly shaping: ReadonlySet<string>;
+  readonly shaping: (units: ReadonlySet<string>) => ReadonlySet<string>;
 }
 
 /** Finds all accesses of a function. */
@@ -67,7 +69,10 @@ export function collectAccesses(func: Func): Accesses {
   const vague = new Set<Value>();
   const unknown = new Set<Value>();
   const direction = new Map<string, { access: Access; span: Span }>();
-  const shaping: { readonly names: readonly string[]; readonly elements: number }[] = [];
+  const shaping: {
+    readonly names: (units: ReadonlySet<string>) => readonly string[];
+    readonly elements: number;
+  }[] = [];
   const conditional = conditionalOps(func);
   walkOps(func.body, (op) => {
     // Contracts are inferred before anything copies by tensor maps.
@@ -79,11 +84,13 @@ export function collectAccesses(func: Func): Accesses {
     if (!isPointer(element) || element.space === "constant") return;
     const integersOf = (value: Value): readonly string[] =>
       reach.params(value).filter(isInteger).map(nameOf);
-    const along = mask === undefined
-      ? []
-      : namesAlong(inProgram, pointer, mask) ?? integersOf(mask);
     shaping.push({
-      names: [...integersOf(pointer), ...along],
+      names: (units) => {
+        const along = mask === undefined
+          ? []
+          : namesAlong(inProgram, pointer, mask, units) ?? integersOf(mask);
+        return [...integersOf(pointer), ...along].filter((name) => !units.has(name));
+      },
       elements: elementsOf(pointer.type.shape),
     });
     const roots = rootsOf(func, reach, pointer);
@@ -102,9 +109,16 @@ export function collectAccesses(func: Func): Accesses {
     for (const root of roots) vague.add(root);
   });
   const most = shaping.reduce((so, { elements }) => Math.max(so, elements), 0);
-  const names = shaping.flatMap(({ names, elements }) => elements * MINOR < most ? [] : names);
-  const dividends = dividendsIn(func, analysis);
-  return { affine, vague, iterated, unknown, dividends, direction, shaping: new Set(names) };
+  const major = shaping.filter(({ elements }) => !isMinor(elements, most));
+  return {
+    affine,
+    vague,
+    iterated,
+    unknown,
+    dividends: dividendsIn(func, analysis),
+    direction,
+    shaping: (units) => new Set(major.flatMap(({ names }) => names(units))),
+  };
 }
 
 /** The access of an operation; undefined where its address is not affine in what the analysis follows. */
@@ -136,7 +150,7 @@ function accessIn(
 const isOfLaunch = (poly: Poly): boolean =>
   atomsOf([...poly.values()]).every(({ kind }) => kind !== "scalar");
 
-const elementsOf = (shape: readonly number[]): number => shape.reduce((a, b) => a * b, 1);
+export const elementsOf = (shape: readonly number[]): number => shape.reduce((a, b) => a * b, 1);
 
 /**
  * The parameters in the parts of a mask along the axes on which addresses are contiguous: only these decide how many elements
@@ -146,13 +160,15 @@ function namesAlong(
   analysis: AffineAnalysis,
   pointer: Value,
   mask: Value,
+  units: ReadonlySet<string>,
 ): readonly string[] | undefined {
   const address = analysis.pointer(pointer);
   const constraints = analysis.mask(mask);
   if (address === undefined || !analysis.isWhole(mask)) return undefined;
   const lanes = (terms: readonly Term[]): readonly string[] =>
     atomsOf(terms).flatMap((atom) => atom.kind === "lane" ? [atom.key] : []);
-  const isAlone = ({ atoms }: Term): boolean => atoms.length === 1;
+  const isAlone = ({ atoms }: Term): boolean =>
+    atoms.filter((atom) => atom.kind !== "param" || !units.has(atom.name)).length === 1;
   const contiguous = new Set(lanes([...address.bytes.values()].filter(isAlone)));
   if (contiguous.size === 0) return undefined;
   const atoms = constraints

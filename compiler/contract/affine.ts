@@ -80,9 +80,10 @@ const LEAST_RUN = 8;
 /**
  * What polynomials are over: what is known before a launch, or all that a program computes. `boxes`: the same, and indices
  * that wrap around (`rm % M`) are what they are before that, as is observed of them. `windows`: the same as of a program, and
- * digits of indices.
+ * digits of indices. `strides`: the same as of boxes, and an index of any
+ * other elements is an atom.
  */
-export type AffineScope = "launch" | "program" | "boxes" | "windows";
+export type AffineScope = "launch" | "program" | "boxes" | "windows" | "strides";
 
 const isConstant = ({ def }: Value): boolean =>
   def?.name === "constant" || (isOp(def, "splat") && isConstant(operandsOf(def).value));
@@ -100,13 +101,15 @@ export class AffineAnalysis {
   readonly #open = new Set<Value>();
   readonly #axisInfo: AxisFacts | undefined;
   readonly #mayWrap: boolean;
+  readonly #hasIndices: boolean;
   readonly #digits: DigitSources | undefined;
 
   constructor(func: Func, scope: AffineScope = "launch", axisInfo?: AxisFacts) {
     this.#axisInfo = axisInfo;
     this.#params = new Set(func.params);
     if (scope !== "launch") this.#carried = carriedValues(func);
-    this.#mayWrap = scope === "boxes";
+    this.#mayWrap = scope === "boxes" || scope === "strides";
+    this.#hasIndices = scope === "strides";
     if (scope === "windows" && this.#carried !== undefined) {
       this.#digits = digitsOf((value) => this.int(value), this.#carried);
     }
@@ -168,10 +171,12 @@ export class AffineAnalysis {
       : undefined;
   }
 
-  /** A tile that falls into several runs. */
+  /** A tile that falls into several runs, or, as an index, into any. */
   #inRuns(value: Value): AffineInt | undefined {
     const [extent = 1, ...others] = value.type.shape;
-    if (this.#axisInfo === undefined || others.length > 0) return undefined;
+    if (others.length > 0) return undefined;
+    if (this.#hasIndices) return exact(polyOfAtom(runAtom(value, 1, 0)));
+    if (this.#axisInfo === undefined) return undefined;
     const [length = 1] = this.#axisInfo(value).contiguity;
     if (length < LEAST_RUN || length >= extent) return undefined;
     return exact(addPoly(polyOfAtom(laneAtom(0)), polyOfAtom(runAtom(value, length, 0))));

@@ -20,6 +20,7 @@ import { tilingOf } from "./groups.ts";
 import { type GridExtents, programsFor } from "./interval.ts";
 import { sameExpr } from "./normal.ts";
 import { type ProvenWrap, rangesOf, wrapRequirements } from "./ranges.ts";
+import { type Strides, stridesOf } from "./strides.ts";
 import { accessesByParam, type InferredTensor, inferTensor } from "./tensors.ts";
 import type { AccessRange, ContractExpr, Requirement } from "./types.ts";
 import { times } from "../support/times.ts";
@@ -44,7 +45,9 @@ export interface Inferred {
   readonly grid: readonly (Shown | undefined)[];
   readonly access: Accesses["direction"];
   readonly tensors: readonly InferredTensor[];
-  readonly shaping: ReadonlySet<string>;
+  /** With parameters that are 1. */
+  readonly shaping: (units: ReadonlySet<string>) => ReadonlySet<string>;
+  readonly strides: () => Strides;
   /** Parameters that some operation takes, by position; what is promised of others matters to nothing. */
   readonly used: ReadonlySet<number>;
   /** Ranges and requirements for the grid of the merged contract. */
@@ -65,6 +68,7 @@ export function infer(func: Func): Inferred {
       inferTensor(param, accesses) ?? []
     ),
     shaping,
+    strides: () => stridesOf(func),
     used: usedParams(func),
     bounds: (grid) => ({
       ranges: rangesOf(byParam, grid),

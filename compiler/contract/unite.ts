@@ -16,6 +16,7 @@ import type { TargetName } from "../targets.ts";
 import type { Access, AccessRange, ContractExpr, Requirement } from "./types.ts";
 import { apply, constant, printExpr, substitute } from "./expr.ts";
 import type { Declared, DeclaredSpecialization, DeclaredTensor, ParamPromise } from "./declared.ts";
+import type { Strides } from "./strides.ts";
 import type { Bounds, Inferred, Shown } from "./infer.ts";
 import { unite } from "./interval.ts";
 import type { KernelParams } from "./kernel_params.ts";
@@ -139,7 +140,8 @@ export function uniteInferred(texts: OfTexts<Inferred>, reporter: Reporter): Inf
     grid: uniteGrids(texts, reporter),
     access: uniteAccess(all),
     tensors: distinctBy(all.flatMap(({ tensors }) => tensors), ({ param }) => param),
-    shaping: new Set(all.flatMap(({ shaping }) => [...shaping])),
+    shaping: (units) => new Set(all.flatMap(({ shaping }) => [...shaping(units)])),
+    strides: () => uniteStrides(all.map(({ strides }) => strides())),
     used: new Set(all.flatMap(({ used }) => [...used])),
     bounds: (grid) => uniteBounds(all, all.map(({ bounds }) => bounds(grid))),
     inPlace: (contract) => all.map(({ inPlace }) => inPlace(contract)).reduce(commonNames),
@@ -188,6 +190,11 @@ function uniteAccess(all: readonly Inferred[]): Inferred["access"] {
   }
   return united;
 }
+
+const uniteStrides = (all: readonly Strides[]): Strides => ({
+  accesses: all.flatMap(({ accesses }) => accesses),
+  hasOthers: all.some(({ hasOthers }) => hasOthers),
+});
 
 function uniteBounds(all: readonly Inferred[], bounds: readonly Bounds[]): Bounds {
   const ranges = new Map<string, AccessRange>();

@@ -312,7 +312,8 @@ function describeInstances(
   return built.funcs.map(({ specialization, func }) => {
     const { symbol, first } = entryName(plan, instance, specialization);
     const name = specializationName(specialization.suffix);
-    const cover = must(instance.covers.get(name), "a specialisation of the plan");
+    const row = specializationName(specialization.row);
+    const cover = must(instance.covers.get(row), "a specialisation of the plan");
     const clocks = isChoice ? blockClocks(func) : undefined;
     return {
       symbol,

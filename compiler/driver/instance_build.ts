@@ -98,8 +98,8 @@ export function buildInstance(
     const contract = mergeContract(params, declared, { ...inferred, grid }, reporter);
     return { inferred, contract };
   });
-  const covered = planSpecializations(params, declared, inferred).filter(({ suffix }) =>
-    plan.covers.has(specializationName(suffix))
+  const covered = planSpecializations(params, declared, inferred).filter(({ row }) =>
+    plan.covers.has(specializationName(row))
   );
   const funcs = covered.flatMap((specialization): SpecializedFunc[] => {
     if (specialization.conditions.length === 0) return [{ specialization, func: general }];

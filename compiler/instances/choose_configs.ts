@@ -5,6 +5,7 @@
 import type { ConfigurationChoice, Configurations } from "../options.ts";
 import type { TargetName } from "../targets.ts";
 import type { BoundConfig, PassingConfig } from "./configurations.ts";
+import { AUTOMATIC_SUFFIX } from "../pragma/specialize_rows.ts";
 import { makeUnique } from "./variant_name.ts";
 
 /** Which specialisations are compiled from a plan, by name. */
@@ -39,6 +40,11 @@ export function specializationName(suffix: string): string {
 }
 
 const GENERAL = "general";
+
+/** Of the specialisations that an automatic row gives, the one that the plan names. */
+function rowOf(name: string): string {
+  return name === GENERAL ? name : /^s\d+/.exec(name)?.[0] ?? specializationName(AUTOMATIC_SUFFIX);
+}
 
 /** Labels of the configurations of a specialisation by target, the default first. */
 type Labels = ReadonlyMap<TargetName, readonly string[]>;
@@ -118,8 +124,10 @@ export function wantedOf(
 ): Wanted {
   if (configurations === undefined) return "first";
   if (configurations === "all" || "only" in configurations) return configurations;
-  const also = configurations.also.filter((choice) =>
+  const also = configurations.also.flatMap((choice) =>
     choice.kernel === kernel && choice.variant === variant
+      ? [{ specialization: rowOf(choice.specialization), configs: choice.configs }]
+      : []
   );
   return also.length === 0 ? "first" : { also };
 }

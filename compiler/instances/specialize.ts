@@ -1,29 +1,25 @@
 /**
  * Specialisation (language.md 10.4): instances that assume more than the general one and are taken only when
  * the arguments allow.
- *
- * `auto` assumes every pointer 16-byte aligned. Of the integers that decide addresses it assumes multiples
- * of 16 bytes, not of 16 elements: that is all that 16-byte accesses need, and rows of 4100 floats are
- * aligned rows. So the divisor is 16 over the size of the smallest element that a pointer leads to.
  */
 import { specializationName } from "./choose_configs.ts";
-import { apply, constant, param, printExpr } from "../contract/expr.ts";
-import { type Declared, promisedMultiple } from "../contract/declared.ts";
+import { automaticConditions, type Conditions } from "./automatic.ts";
+import type { Declared } from "../contract/declared.ts";
 import { type Bounds, boundsIn, divisibilityIn, valuesIn } from "../contract/condition_facts.ts";
 import { leastCommonMultiple } from "../support/arith.ts";
 import type { Inferred } from "../contract/infer.ts";
 import type { SourcedItem } from "../pragma/pragma.ts";
 import { specializeRows } from "../pragma/specialize_rows.ts";
 import type { Bindings } from "./configurations.ts";
-import { type KernelParams, naturalAlignment } from "../contract/kernel_params.ts";
-import type { ContractExpr, Requirement } from "../contract/types.ts";
-
-const VECTOR_BYTES = 16;
+import type { KernelParams } from "../contract/kernel_params.ts";
+import type { Requirement } from "../contract/types.ts";
 
 /** One way to compile an instance: under which conditions, and what the compiler infers from them. */
 export interface Specialization {
   /** Appended to the entry's name: empty for the general instance. */
   readonly suffix: string;
+  /** The suffix of the row that asks for it: an automatic one may give several, whose configurations are the same. */
+  readonly row: string;
   readonly conditions: readonly Requirement[];
   /** What holds of parameters: elements for integers, bytes for pointers. */
   readonly multiples: ReadonlyMap<string, number>;
@@ -36,6 +32,7 @@ export interface Specialization {
 /** Without assumptions. */
 export const GENERAL: Specialization = {
   suffix: "",
+  row: "",
   conditions: [],
   multiples: new Map(),
   values: new Map(),
@@ -77,19 +74,21 @@ export function planSpecializations(
   declared: Declared,
   inferred: Inferred,
 ): readonly Specialization[] {
-  const rows = declared.specialize.flatMap(({ suffix, isAutomatic, condition }) => {
-    const conditions = [
-      ...condition === undefined ? [] : [condition],
-      ...isAutomatic ? automatic(kernel, declared, inferred) : [],
-    ];
-    return conditions.length === 0 ? [] : [specializeOn(suffix, conditions, kernel)];
+  const rows = declared.specialize.flatMap((row) => {
+    const { suffix, isAutomatic, condition } = row;
+    const found = isAutomatic
+      ? automaticConditions(row, kernel, declared, inferred)
+      : condition === undefined
+      ? []
+      : [{ suffix, conditions: [condition] }];
+    return found.map((one) => specializeOn(one, suffix, kernel));
   });
   return [GENERAL, ...rows];
 }
 
 function specializeOn(
-  suffix: string,
-  conditions: readonly Requirement[],
+  { suffix, conditions }: Conditions,
+  row: string,
   { params }: KernelParams,
 ): Specialization {
   const integers = new Set(params.flatMap(({ name, isInteger }) => isInteger ? [name] : []));
@@ -107,35 +106,8 @@ function specializeOn(
       multiples.set(name, leastCommonMultiple(multiples.get(name) ?? 1, by));
     }
   }
-  return { suffix, conditions, multiples, values, bounds };
+  return { suffix, row, conditions, multiples, values, bounds };
 }
-
-/** What is not promised already; nothing where no memory is touched. */
-function automatic(
-  kernel: KernelParams,
-  declared: Declared,
-  inferred: Inferred,
-): readonly Requirement[] {
-  const pointers = kernel.params.filter((candidate) => inferred.access.has(candidate.name));
-  if (pointers.length === 0) return [];
-  const divisor = VECTOR_BYTES / Math.min(VECTOR_BYTES, ...pointers.map(naturalAlignment));
-  const integers = kernel.params.filter((candidate) =>
-    candidate.isInteger && inferred.shaping.has(candidate.name)
-  );
-  const demands = [
-    ...pointers.map((one) => [one, VECTOR_BYTES] as const),
-    ...integers.map((one) => [one, divisor] as const),
-  ];
-  return demands
-    .filter(([one, by]) => promisedMultiple(one, declared) % by !== 0)
-    .map(([one, by]) => {
-      const condition = multipleOf(one.name, by);
-      return { condition, text: printExpr(condition) };
-    });
-}
-
-const multipleOf = (name: string, by: number): ContractExpr =>
-  apply("==", apply("%", param(name), constant(by)), constant(0));
 
 /** Names that C allows and PTX (ISA 9.0, section 4.4 and 4.5) keeps for itself. */
 const PTX_RESERVED: ReadonlySet<string> = new Set(["_", "WARP_SZ"]);

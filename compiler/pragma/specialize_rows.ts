@@ -14,7 +14,8 @@ export interface SpecializeRow {
 }
 
 /** The entry of an automatic specialisation without further condition ends in the bytes of its accesses. */
-const AUTOMATIC: SpecializeRow = { suffix: "_a16", isAutomatic: true };
+export const AUTOMATIC_SUFFIX = "_a16";
+const AUTOMATIC: SpecializeRow = { suffix: AUTOMATIC_SUFFIX, isAutomatic: true };
 
 /** The rows of all lines together; the automatic one where there is no line. `off` discards the lines before it. */
 export function specializeRows(items: readonly PragmaItem[]): readonly SpecializeRow[] {

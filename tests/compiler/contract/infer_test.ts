@@ -14,7 +14,7 @@ function show(inferred: Inferred): unknown {
     grid: inferred.grid.map((axis) => axis && printExpr(axis.expr)),
     access: Object.fromEntries([...inferred.access].map(([name, { access }]) => [name, access])),
     tensors: inferred.tensors.map(({ param, axes }) => param + describeAxes(axes, printExpr)),
-    shaping: [...inferred.shaping].sort(),
+    shaping: [...inferred.shaping(new Set())].sort(),
     ranges: bounds.ranges.map(({ param, first, last }) =>
       `${param}: ${printExpr(first)} … ${printExpr(last)}`
     ),
