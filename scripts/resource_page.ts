@@ -104,9 +104,9 @@ ${
 A cell is registers of a thread · bytes of shared memory of a block · blocks that a multiprocessor
 holds at a time, and in parentheses its warps by the most that it can have, with what runs out
 first: r for registers, s for shared memory, b for blocks; without a letter warps. What ends in
-\`_a16\` is taken where addresses and strides are multiples of 16 bytes, what ends in \`_s\` and a
-number where the kernel's \`specialize\` says. The last column is the range of registers on all
-targets.
+\`_a16\` is taken where addresses and strides are multiples of 16 bytes, in \`_a1\` where rows are
+contiguous, in \`_s\` and a number where the kernel's \`specialize\` says. The last column is the
+range of registers on all targets.
 ${kernels.map(([name, list]) => `\n## ${name}\n\n${printKernel(name, list)}`).join("")}`;
 }
 

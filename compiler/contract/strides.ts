@@ -19,9 +19,13 @@ export interface StridedAccess {
   readonly param: string;
   /** Parameters that are the stride of an axis of the tile by themselves. */
   readonly strides: readonly string[];
+  /** Those in the strides of its other axes, as in `2 * s`, or as of rows that a list names. */
+  readonly others: readonly string[];
   /** Whether a product of tiles takes what is loaded. */
   readonly isOperand: boolean;
 }
+
+type TileStrides = Pick<StridedAccess, "strides" | "others">;
 
 export interface Strides {
   readonly accesses: readonly StridedAccess[];
@@ -47,7 +51,8 @@ export function stridesOf(func: Func): Strides {
       elements,
       access: address && strides && {
         param: nameOf(address.param),
-        strides: strides.filter((name) => !compared.has(name)),
+        strides: strides.strides.filter((name) => !compared.has(name)),
+        others: strides.others,
         isOperand: operands.has(op),
       },
     });
@@ -61,22 +66,30 @@ export function stridesOf(func: Func): Strides {
 }
 
 /** Undefined where something steps by a constant: that axis is contiguous, or the tensor has its shape from the text. */
-function tileStrides({ bytes }: AffinePointer, size: number): readonly string[] | undefined {
+function tileStrides({ bytes }: AffinePointer, size: number): TileStrides | undefined {
   const ofAxes = new Map<number, string | undefined>();
+  const others: string[] = [];
+  let isComputed = false;
   for (const { coefficient, atoms } of bytes.values()) {
     const lanes = atoms.flatMap((atom) => isOfTile(atom) ? [atom] : []);
-    const others = atoms.filter((atom) => !isOfTile(atom));
-    const isOfText = others.every(({ kind }) => kind === "pid" || kind === "iteration") ||
-      (lanes.length === 0 && others.every(({ kind }) => PROGRAM.has(kind)));
+    const factors = atoms.filter((atom) => !isOfTile(atom));
+    const isOfText = factors.every(({ kind }) => kind === "pid" || kind === "iteration") ||
+      (lanes.length === 0 && factors.every(({ kind }) => PROGRAM.has(kind)));
     if (atoms.length > 0 && isOfText) return undefined;
-    const [factor] = others;
-    const isStride = factor?.kind === "param" && atoms.length === 2 && coefficient === BigInt(size);
-    for (const { axis, kind } of lanes) {
-      const isClear = isStride && kind === "lane" && !ofAxes.has(axis);
-      ofAxes.set(axis, isClear ? factor.name : undefined);
+    const [factor] = factors;
+    const [lane] = lanes;
+    if (lane === undefined) continue;
+    const isAlone = factor?.kind === "param" && atoms.length === 2;
+    if (isAlone && lane.kind === "lane" && coefficient === BigInt(size) && !ofAxes.has(lane.axis)) {
+      ofAxes.set(lane.axis, factor.name);
+      continue;
     }
+    others.push(...factors.flatMap((one) => one.kind === "param" ? [one.name] : []));
+    isComputed ||= factors.some(({ kind }) => kind !== "param");
+    for (const { axis } of lanes) ofAxes.set(axis, undefined);
   }
-  return [...new Set([...ofAxes.values()].flatMap((name) => name ?? []))];
+  const names = isComputed ? [] : [...ofAxes.values()].flatMap((name) => name ?? []);
+  return { strides: [...new Set(names)], others };
 }
 
 type TileAtom = Extract<Atom, { readonly axis: number; readonly kind: "lane" | "run" | "digit" }>;

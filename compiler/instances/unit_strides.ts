@@ -25,9 +25,12 @@ export function unitStrides(
   mayBeUnit: (name: string) => boolean,
 ): readonly UnitStrides[] {
   const order = params.map(({ name }) => name);
-  const tensors = accesses.map(({ param, strides, isOperand }) => {
-    // Kernels take strides in the order of axes.
-    const last = order.filter((name) => strides.includes(name) && mayBeUnit(name)).toReversed();
+  const tensors = accesses.map(({ param, strides, others, isOperand }) => {
+    // Kernels take strides in the order of axes: another axis may be the last one.
+    const isLast = (name: string): boolean =>
+      others.every((other) => order.indexOf(other) < order.indexOf(name));
+    const plain = order.filter((name) => strides.includes(name) && mayBeUnit(name)).toReversed();
+    const last = plain.slice(0, 1).every(isLast) ? plain : [];
     return { key: [param, ...last].join(), at: order.indexOf(param), strides: last, isOperand };
   });
   const choosing = distinctBy(

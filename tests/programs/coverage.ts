@@ -316,6 +316,12 @@ export const ELSEWHERE:
     ],
     [
       "10 Parameters",
+      "`specialize(auto)`, strides that are 1",
+      "compiler/instances/unit_strides_test.ts",
+      "tensors whose strides are all arguments are assumed to be contiguous along the last axis",
+    ],
+    [
+      "10 Parameters",
       "`specialize(e)`",
       "compiler/mod_test.ts",
       "compileFile() uses the values that a specialisation requires",

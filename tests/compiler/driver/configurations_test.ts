@@ -46,6 +46,19 @@ Deno.test("compileFile() makes entries of the first configuration that the filte
   assertEquals(entries(FILTERED), ["scale: 128 1", "scale_a16: 64 1"]);
 });
 
+Deno.test("compileFile() gives all instances of an automatic specialisation what was timed for one of them", () => {
+  const file = SCALE(`#pragma tri configs TM in {64, 128, 256}`);
+  const text = file.text.replaceAll("+ r)", "+ r * s)").replace("int times", "int times, int s");
+  const also = [{ kernel: "scale", variant: "default", specialization: "a1", configs: ["TM=256"] }];
+  assertEquals(entries({ ...file, text }, { also }), [
+    "scale: 64 4 | TM=64 | scale general",
+    "scale_a16: 64 4 | TM=64 | scale_a16 a16",
+    "scale_a1: 64 4 | TM=64 | scale_a1 a1",
+    "scale_a16_TM256: 256 4 | TM=256 | scale_a16 a16",
+    "scale_a1_TM256: 256 4 | TM=256 | scale_a1 a1",
+  ]);
+});
+
 Deno.test("compileFile() makes entries of all configurations: the first keeps its name, the others get theirs", () => {
   assertEquals(entries(FILTERED, "all"), [
     "scale: 128 1 | TM=128; num_warps=1 | scale general",
