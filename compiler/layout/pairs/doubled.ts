@@ -140,7 +140,8 @@ export class Doubling {
     if (def?.name !== "broadcast" && def?.name !== "expand_dims") return undefined;
     const { value } = operandsOf<"broadcast" | "expand_dims">(def);
     const { type: { shape } } = resultOf(def);
-    if (value.type.shape.at(-1) !== shape.at(-1)) return undefined;
+    const isNew = def.name === "expand_dims" && def.attrs.axis === shape.length - 1;
+    if (isNew || value.type.shape.at(-1) !== shape.at(-1)) return undefined;
     const moved = of(value);
     return moved &&
       this.value(def.name, [moved], { ...moved.type, shape: doubledShape(shape) }, def.attrs);

@@ -1,5 +1,6 @@
 /** Runs a random program both ways: compiled, on the emulator with all its checks or on a GPU, and in the reference. */
 import type { CompiledModule, InstanceInfo } from "../../../compiler/mod.ts";
+import type { CompiledEntry, EntryForm } from "../../../compiler/options.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import type { TypedKernel } from "../../../compiler/check/tree/typed.ts";
 import type { ContractExpr } from "../../../compiler/contract/types.ts";
@@ -140,22 +141,25 @@ export function runReference(
   return memories;
 }
 
-/** Buffers start at round addresses; the other conditions of an instance are `n % k == 0`. */
-function isApplicable({ scalars }: GeneratedProgram, { specialization }: InstanceInfo): boolean {
-  const valueOf = (expr: ContractExpr): bigint => {
-    if (expr.op === "const") return BigInt(expr.value);
-    if (expr.op === "param") {
-      return BigInt(scalars.find(({ name }) => name === expr.name)?.value ?? 0);
-    }
-    if (expr.op === "grid") throw new RangeError("a condition on the grid");
-    const [a, b] = expr.args.map(valueOf);
-    if (expr.op === "%") return must(a, "operand") % must(b, "operand");
-    if (expr.op === "==") return a === b ? 1n : 0n;
-    throw new RangeError(`a condition with ${expr.op}`);
-  };
-  return specialization.every(({ condition }) => valueOf(condition) !== 0n);
+/** Whether a launch of the program meets the conditions of an instance. */
+function isApplicable(program: GeneratedProgram, { specialization }: InstanceInfo): boolean {
+  return specialization.every(({ condition }) => valueOf(program, condition) !== 0n);
 }
 
+/** Conditions compare remainders. Buffers start at round addresses. */
+function valueOf(program: GeneratedProgram, expr: ContractExpr): bigint {
+  if (expr.op === "const") return BigInt(expr.value);
+  if (expr.op === "param") {
+    return BigInt(program.scalars.find(({ name }) => name === expr.name)?.value ?? 0);
+  }
+  if (expr.op === "grid") throw new RangeError("a condition on the grid");
+  const [a, b] = expr.args.map((one) => valueOf(program, one));
+  if (expr.op === "%") return must(a, "operand") % must(b, "operand");
+  if (expr.op === "==") return a === b ? 1n : 0n;
+  throw new RangeError(`a condition with ${expr.op}`);
+}
+
+/** An entry, and its forms that take what it takes. */
 function runCompiled(
   program: GeneratedProgram,
   module: CompiledModule,
@@ -163,9 +167,27 @@ function runCompiled(
   expected: readonly Memory[],
   run: Runner,
 ): Verdict {
-  const { buffers, scalars, grid } = program;
   const entry = must(module.entries.find(({ symbol }) => symbol === instance.symbol), "the entry");
-  const where = `${module.target}, ${instance.symbol}`;
+  const forms = entry.forms?.filter(({ maps, when }) =>
+    maps.length === 0 && when.every(({ condition }) => valueOf(program, condition) !== 0n)
+  );
+  let last = runEntry(program, module, entry, expected, run);
+  for (const form of forms ?? []) {
+    if (last.kind !== "equal") break;
+    last = runEntry(program, module, form, expected, run);
+  }
+  return last;
+}
+
+function runEntry(
+  program: GeneratedProgram,
+  module: CompiledModule,
+  entry: CompiledEntry | EntryForm,
+  expected: readonly Memory[],
+  run: Runner,
+): Verdict {
+  const { buffers, scalars, grid } = program;
+  const where = `${module.target}, ${entry.symbol}`;
   const bytes = buffers.map((spec, nth) => contentsOf(program, spec, nth));
   const isParameter = (nth: number): boolean => buffers[nth]?.constant === undefined;
   const args: Argument[] = [

@@ -6,6 +6,7 @@ import type { Feature } from "./features.ts";
 import { makeExpr } from "./expressions.ts";
 import { attributesOf, makeHead, makeNeighbours, makePragmas } from "./header.ts";
 import { isFloat, ProgramContext } from "./scope.ts";
+import { rowStmts } from "./rows.ts";
 import { makeStmts, storeOf } from "./statements.ts";
 import {
   type GeneratedProgram,
@@ -81,6 +82,7 @@ const NAMES = Object.values(TARGETS).map(({ name }): TargetName => name);
 const CLUSTERED = NAMES.filter((name) => ALL_TARGETS[name].clusters);
 
 export function makeProgram(choices: Choices, features: ReadonlySet<Feature>): GeneratedProgram {
+  const isOfRows = choices.oneIn(12);
   const grid = [choices.between(1, 3), choices.oneIn(4) ? 2 : 1, choices.oneIn(8) ? 2 : 1] as const;
   const rows = "get_program_id(1) * get_num_programs(0)";
   const planes = "get_program_id(2) * get_num_programs(0) * get_num_programs(1)";
@@ -102,10 +104,15 @@ export function makeProgram(choices: Choices, features: ReadonlySet<Feature>): G
     () => anyScalar(choices, choices.pick(cx.types), cx.name("n")),
   ).filter(({ type }) => SCALARS[type].bits !== 8 || SCALARS[type].class === "int");
   cx.variables.push(...scalars.map(({ name, type }) => ({ name, type, shape: [] })));
-  const body = makeStmts(cx, choices.between(2, 7), 2);
+  // Loops and branches keep rows from being shifted.
+  const isRowAlone = isOfRows && !choices.oneIn(6);
+  const ofRow = isOfRows ? rowStmts(cx) : [];
+  const body = isRowAlone ? [] : makeStmts(cx, choices.between(2, 7), 2);
   const kept = cx.variables.filter(({ name }) => name.startsWith("v")).slice(-4);
   const last: Wanted = { type: "int32", shape: choices.pick(cx.shapes) };
-  const ends = kept.length > 0
+  const ends = isRowAlone
+    ? []
+    : kept.length > 0
     ? kept.map((one) => storeOf(cx, one, { ...one, parts: [one.name] }))
     : [storeOf(cx, last, makeExpr(cx, last, 4))];
   const made: GeneratedProgram = {
@@ -115,17 +122,26 @@ export function makeProgram(choices: Choices, features: ReadonlySet<Feature>): G
     buffers: cx.buffers,
     scalars: [...scalars, ...cx.scalars],
     helpers: cx.helpers,
-    body: [...cx.prelude, ...body, ...ends.filter((stmt): stmt is Stmt => stmt !== undefined)],
-    numWarps: choices.oneIn(12) ? choices.pick([16, 32]) : choices.pick([1, 1, 2, 4, 8]),
+    body: [
+      ...cx.prelude,
+      ...ofRow,
+      ...body,
+      ...ends.filter((stmt): stmt is Stmt => stmt !== undefined),
+    ],
+    numWarps: isOfRows
+      ? choices.pick([2, 4, 8, 8, 16, 32])
+      : choices.oneIn(12)
+      ? choices.pick([16, 32])
+      : choices.pick([1, 1, 2, 4, 8]),
     numStages: choices.pick([0, 0, 1, 2, 3, 4]),
     specialize: choices.oneIn(3),
     grid,
     seed: choices.between(1, 2 ** 31 - 1),
     wild: choices.oneIn(3),
     numCtas: 1,
-    targets: [choices.pick(NAMES), choices.pick(NAMES)],
+    targets: [choices.pick(isOfRows ? CLUSTERED : NAMES), choices.pick(NAMES)],
   };
-  const numCtas = choices.oneIn(4) ? choices.pick([2, 2, 4, 8, 16]) : 1;
+  const numCtas = choices.oneIn(4) ? choices.pick(isOfRows ? [2, 4] : [2, 2, 4, 8, 16]) : 1;
   if (numCtas === 1 || /@|\bdot\(/.test(renderProgram(made))) return made;
   return { ...made, numCtas, targets: [choices.pick(CLUSTERED), choices.pick(CLUSTERED)] };
 }

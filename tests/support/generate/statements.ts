@@ -6,6 +6,7 @@ import { exchange, inPlace, orderOf, promise, remark, walk } from "./effects.ts"
 import { makeExpr } from "./expressions.ts";
 import { matrix } from "./matrices.ts";
 import { anyDestination, outputOf, ownIndices, ownPart } from "./destinations.ts";
+import { numbered, pairs } from "./numbered.ts";
 import { matmul, PRODUCTS } from "./tiles.ts";
 import { isFloat, isNarrow, type ProgramContext, type VariableSpec } from "./scope.ts";
 import { declarator, type Node, type Shape, spell, type Stmt, type Wanted } from "./tree.ts";
@@ -390,6 +391,8 @@ const MAKERS: readonly (readonly [number, Maker])[] = [
   [1, remark],
   [1, promise],
   [1, walk],
+  [1, pairs],
+  [1, numbered],
   [1, hiding],
   [1, chain],
   [2, matrix],
