@@ -24,6 +24,8 @@ interface Convolution {
   readonly step: readonly [number, number];
   readonly pad: readonly [number, number];
   readonly dilation: readonly [number, number];
+  /** How many windows there are; as many as pictures have with as much padding after them as before them, if absent. */
+  readonly out?: readonly [number, number];
 }
 
 const PLAIN: Convolution = {
@@ -37,9 +39,9 @@ const PLAIN: Convolution = {
   dilation: [1, 1],
 };
 
-const outOf = ({ x, f, step, pad, dilation }: Convolution): readonly [number, number] => {
+const outOf = ({ x, f, step, pad, dilation, out }: Convolution): readonly [number, number] => {
   const along = (i: 0 | 1): number =>
-    Math.floor((x[i] + 2 * pad[i] - dilation[i] * (f[i] - 1) - 1) / step[i]) + 1;
+    out?.[i] ?? Math.floor((x[i] + 2 * pad[i] - dilation[i] * (f[i] - 1) - 1) / step[i]) + 1;
   return [along(0), along(1)];
 };
 
@@ -181,6 +183,26 @@ for (const style of ["nested", "chosen"] as const) {
     );
   });
 }
+
+Deno.test("tensor-views copies windows that begin inside of pictures, leave pixels out, and end anywhere", () => {
+  const [weights, forward] = [
+    compileForms(weightsText("divided"), {}),
+    compileForms(forwardText("nested"), {}),
+  ];
+  const placed = fc.record({
+    convolution: convolutions,
+    pad: pair(-3, 4),
+    out: pair(1, 9),
+    dilation: pair(0, 3),
+  }).map(({ convolution, ...others }) => ({ ...convolution, ...others }));
+  fc.assert(
+    fc.property(placed, (convolution) => {
+      checkWeights(weights, convolution);
+      checkForward(forward, convolution);
+    }),
+    { numRuns: 10 },
+  );
+});
 
 Deno.test("forms with windows serve no launch that copies cannot do", () => {
   const { entries: [entry] } = compileForms(weightsText("divided"), {});
