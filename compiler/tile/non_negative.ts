@@ -4,7 +4,7 @@
  * since divisions round towards zero: -16 / 16 and -15 / 16 differ.
  *
  * Sums and products may wrap. Wrappers refuse launches in which what is divided does (`contract/dividends.ts`). A loop is
- * taken to end before its numbers wrap: one whose test they pass would not end.
+ * taken to end before the number wraps that its test bounds: one that passes the test would not end. Others may.
  */
 import { loopOf } from "../ir/flow.ts";
 import { isOp, type Op, type OpOf, type Value } from "../ir/func.ts";
@@ -115,14 +115,14 @@ function keepsSign(op: OpOf<"convert">): boolean {
   return after.bits > before.bits || (after.bits === before.bits && before.signed);
 }
 
-/** Of a number that a loop counts up: what it begins as, and the step, which no iteration changes. */
+/** Of a number that a loop counts up to a bound: what it begins as, and the step, which no iteration changes. */
 function carriedFrom(value: Value, op: OpOf<"while">): readonly Value[] {
-  const { test, body, initial, repeated, leaving } = loopOf(op);
+  const { test, body, initial, repeated, leaving, continues } = loopOf(op);
   const inBody = body.params.indexOf(value);
   if (inBody >= 0) return leaving.slice(inBody, inBody + 1);
   const index = test.params.indexOf(value);
   const [from, next] = [initial[index], repeated[index]];
-  if (from === undefined || next?.def?.name !== "add") return [];
+  if (from === undefined || next?.def?.name !== "add" || !isBounded(value, continues)) return [];
   const isCarried = (side: Value): boolean =>
     side === value || leaving[body.params.indexOf(side)] === value;
   const [carried, ...steps] = [...pairOf(next.def)].sort((a, b) =>
@@ -132,4 +132,26 @@ function carriedFrom(value: Value, op: OpOf<"while">): readonly Value[] {
   const isGrowing = carried !== undefined && isCarried(carried) &&
     !steps.some((step) => inside.has(step));
   return isGrowing ? [from, ...steps] : [];
+}
+
+/** Whether a test holds only up to some value of a number, or of what it and a constant add up to. */
+function isBounded(value: Value, { def }: Value): boolean {
+  if (def === undefined) return false;
+  if (def.name === "and") return def.operands.some((one) => isBounded(value, one));
+  const [left, right] = def.operands;
+  const lower = def.name === "lt" || def.name === "le"
+    ? left
+    : def.name === "gt" || def.name === "ge"
+    ? right
+    : undefined;
+  return lower !== undefined && isAbove(lower, value);
+}
+
+function isAbove(sum: Value, value: Value): boolean {
+  if (sum === value) return true;
+  if (isOp(sum.def, "convert") && keepsSign(sum.def)) {
+    return isAbove(operandsOf(sum.def).value, value);
+  }
+  return isOp(sum.def, "add") && pairOf(sum.def).some((one) => isAbove(one, value)) &&
+    pairOf(sum.def).some(isConstant);
 }

@@ -357,14 +357,14 @@ Deno.test("axisAnalysis() knows that tiles of programs are not negative, and quo
 });
 
 Deno.test("axisAnalysis() knows that what a loop counts up from zero is not negative", () => {
-  const quotient = (step: string, from: string): AxisInfo => {
+  const quotient = (step: string, from: string, test = "lt %6, %0"): AxisInfo => {
     const func = parseFunc(`func @f(%0 n: int32, %1 m: int32 {multipleof = 8}) {
   %2: int32 = constant ${from}
   %3: int32[64] = range 0
   %4: int32[64] = splat %1
   %12: int32 = constant 64
   %5: int32 = while %2 (%6: int32) {
-    %7: bool = lt %6, %0
+    %7: bool = ${test}
     condition %7, %6
   } (%8: int32) {
     %9: int32[64] = splat %8
@@ -387,6 +387,11 @@ Deno.test("axisAnalysis() knows that what a loop counts up from zero is not nega
   assertEquals(quotient("sub %8, %12", "0").constancy, [1]);
   assertEquals(quotient("add %8, %12", "-64").constancy, [1]);
   assertEquals(quotient("add %8, %8", "0").constancy, [1]);
+  assertEquals(quotient("add %8, %12", "0", "gt %0, %6").constancy, [8]);
+  // It may wrap around in these.
+  assertEquals(quotient("add %8, %12", "0", "ne %6, %0").constancy, [1]);
+  assertEquals(quotient("add %8, %12", "0", "gt %6, %0").constancy, [1]);
+  assertEquals(quotient("add %8, %12", "0", "lt %0, %1").constancy, [1]);
 });
 
 Deno.test("axisAnalysis() finds which side of a comparison may run, and ends the runs of a select with it", () => {
