@@ -1,6 +1,5 @@
 /** Every operation of a function that accesses memory, with its address and mask taken apart. */
 import { must } from "../support/bug.ts";
-import { SCALARS } from "../support/scalar.ts";
 import type { Span } from "../support/source.ts";
 import type { Func, Op, OpOf, Region, Value } from "../ir/func.ts";
 import { loopOf } from "../ir/flow.ts";
@@ -18,11 +17,6 @@ import type { Access } from "./types.ts";
 
 /** Accesses of a kernel whose addresses are followed; parameters that further ones lead to have no tensor and no range. */
 const MAX_ACCESSES = 1000;
-
-/** An access to so many times fewer elements than the largest one demands nothing: one number for each row of a matrix. */
-const MINOR = 8;
-
-export const isMinor = (elements: number, most: number): boolean => elements * MINOR < most;
 
 /** A load, store or atomic at an affine address of one pointer parameter. */
 export interface MemoryAccess {
@@ -52,11 +46,6 @@ export interface Accesses {
   readonly dividends: readonly Dividend[];
   /** How each pointer parameter is used, and the first operation that does. */
   readonly direction: ReadonlyMap<string, { readonly access: Access; readonly span: Span }>;
-  /**
-   * Integer parameters that decide addresses, or masks along contiguous axes, of accesses that matter: what divisibility
-   * can make faster. `units` are 1.
-   */
-  readonly shaping: (units: ReadonlySet<string>) => ReadonlySet<string>;
 }
 
 /** Finds all accesses of a function. */
@@ -69,10 +58,6 @@ export function collectAccesses(func: Func): Accesses {
   const vague = new Set<Value>();
   const unknown = new Set<Value>();
   const direction = new Map<string, { access: Access; span: Span }>();
-  const shaping: {
-    readonly names: (units: ReadonlySet<string>) => readonly string[];
-    readonly elements: number;
-  }[] = [];
   const conditional = conditionalOps(func);
   walkOps(func.body, (op) => {
     // Contracts are inferred before anything copies by tensor maps.
@@ -82,17 +67,6 @@ export function collectAccesses(func: Func): Accesses {
     const element = pointer.type.element;
     // Buffers of the file are the compiler's own affair, not the caller's.
     if (!isPointer(element) || element.space === "constant") return;
-    const integersOf = (value: Value): readonly string[] =>
-      reach.params(value).filter(isInteger).map(nameOf);
-    shaping.push({
-      names: (units) => {
-        const along = mask === undefined
-          ? []
-          : namesAlong(inProgram, pointer, mask, units) ?? integersOf(mask);
-        return [...integersOf(pointer), ...along].filter((name) => !units.has(name));
-      },
-      elements: elementsOf(pointer.type.shape),
-    });
     const roots = rootsOf(func, reach, pointer);
     for (const root of roots) noteDirection(direction, nameOf(root), op);
     if (affine.length + iterated.length < MAX_ACCESSES) {
@@ -108,8 +82,6 @@ export function collectAccesses(func: Func): Accesses {
     } else for (const root of roots) unknown.add(root);
     for (const root of roots) vague.add(root);
   });
-  const most = shaping.reduce((so, { elements }) => Math.max(so, elements), 0);
-  const major = shaping.filter(({ elements }) => !isMinor(elements, most));
   return {
     affine,
     vague,
@@ -117,7 +89,6 @@ export function collectAccesses(func: Func): Accesses {
     unknown,
     dividends: dividendsIn(func, analysis),
     direction,
-    shaping: (units) => new Set(major.flatMap(({ names }) => names(units))),
   };
 }
 
@@ -150,35 +121,6 @@ function accessIn(
 const isOfLaunch = (poly: Poly): boolean =>
   atomsOf([...poly.values()]).every(({ kind }) => kind !== "scalar");
 
-export const elementsOf = (shape: readonly number[]): number => shape.reduce((a, b) => a * b, 1);
-
-/**
- * The parameters in the parts of a mask along the axes on which addresses are contiguous: only these decide how many elements
- * one instruction may access. Undefined where that is not clear: no axis is contiguous, or the mask has more in it.
- */
-function namesAlong(
-  analysis: AffineAnalysis,
-  pointer: Value,
-  mask: Value,
-  units: ReadonlySet<string>,
-): readonly string[] | undefined {
-  const address = analysis.pointer(pointer);
-  const constraints = analysis.mask(mask);
-  if (address === undefined || !analysis.isWhole(mask)) return undefined;
-  const lanes = (terms: readonly Term[]): readonly string[] =>
-    atomsOf(terms).flatMap((atom) => atom.kind === "lane" ? [atom.key] : []);
-  const isAlone = ({ atoms }: Term): boolean =>
-    atoms.filter((atom) => atom.kind !== "param" || !units.has(atom.name)).length === 1;
-  const contiguous = new Set(lanes([...address.bytes.values()].filter(isAlone)));
-  if (contiguous.size === 0) return undefined;
-  const atoms = constraints
-    .map(({ poly }) => [...poly.values()])
-    .filter((terms) => lanes(terms).some((lane) => contiguous.has(lane)))
-    .flatMap(atomsOf);
-  if (atoms.some(({ kind }) => kind === "opaque" || kind === "scalar")) return undefined;
-  return atoms.flatMap((atom) => atom.kind === "param" ? [atom.name] : []);
-}
-
 const atomsOf = (terms: readonly Term[]): readonly Atom[] => terms.flatMap(({ atoms }) => atoms);
 
 /** Operations that may not run at all. The test of a loop runs at least once. */
@@ -205,11 +147,6 @@ export function wholeElements(bytes: Poly, size: number): Poly | undefined {
   return new Map(
     [...bytes].map(([key, term]) => [key, { ...term, coefficient: term.coefficient / by }]),
   );
-}
-
-function isInteger(param: Value): boolean {
-  const { element } = param.type;
-  return !isPointer(element) && element !== "bool" && SCALARS[element].class === "int";
 }
 
 /** The pointer parameters an address may come from: any of them, if none leads to it. */

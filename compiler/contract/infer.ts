@@ -20,6 +20,7 @@ import { tilingOf } from "./groups.ts";
 import { type GridExtents, programsFor } from "./interval.ts";
 import { sameExpr } from "./normal.ts";
 import { type ProvenWrap, rangesOf, wrapRequirements } from "./ranges.ts";
+import { type Shaping, shapingOf } from "./shaping.ts";
 import { type Strides, stridesOf } from "./strides.ts";
 import { accessesByParam, type InferredTensor, inferTensor } from "./tensors.ts";
 import type { AccessRange, ContractExpr, Requirement } from "./types.ts";
@@ -45,8 +46,7 @@ export interface Inferred {
   readonly grid: readonly (Shown | undefined)[];
   readonly access: Accesses["direction"];
   readonly tensors: readonly InferredTensor[];
-  /** With parameters that are 1. */
-  readonly shaping: (units: ReadonlySet<string>) => ReadonlySet<string>;
+  readonly shaping: Shaping;
   readonly strides: () => Strides;
   /** Parameters that some operation takes, by position; what is promised of others matters to nothing. */
   readonly used: ReadonlySet<number>;
@@ -58,7 +58,7 @@ export interface Inferred {
 
 /** Infers what it can; the function is not changed. */
 export function infer(func: Func): Inferred {
-  const { affine, vague, iterated, unknown, dividends, direction, shaping } = collectAccesses(func);
+  const { affine, vague, iterated, unknown, dividends, direction } = collectAccesses(func);
   const byParam = accessesByParam(affine, vague);
   const all = [...affine, ...iterated];
   return {
@@ -67,7 +67,7 @@ export function infer(func: Func): Inferred {
     tensors: [...accessesByParam(all, unknown)].flatMap(([param, accesses]) =>
       inferTensor(param, accesses) ?? []
     ),
-    shaping,
+    shaping: shapingOf(func),
     strides: () => stridesOf(func),
     used: usedParams(func),
     bounds: (grid) => ({

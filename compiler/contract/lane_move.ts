@@ -2,7 +2,7 @@
 import type { Op, OpOf } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import type { Constraint, Observation } from "./affine_rules.ts";
-import { type Atom, digitAtom, laneAtom, mapAtoms, runAtom } from "./poly.ts";
+import { type Atom, digitAtom, isOfTile, laneAtom, mapAtoms, runAtom } from "./poly.ts";
 
 /** What becomes of an atom. */
 export type LaneMove = (atom: Atom) => Atom | undefined;
@@ -10,7 +10,7 @@ export type LaneMove = (atom: Atom) => Atom | undefined;
 /** How a shape operation renames lanes: the operand's lane to the result's; undefined atom: that lane is 0. */
 export function laneMove(op: Op): LaneMove | undefined {
   const lanes = (to: (axis: number) => number | undefined): LaneMove => (atom) => {
-    if (atom.kind !== "lane" && atom.kind !== "run" && atom.kind !== "digit") return atom;
+    if (!isOfTile(atom)) return atom;
     const axis = to(atom.axis);
     if (axis === undefined) return undefined;
     if (atom.kind === "digit") return digitAtom(atom, axis);

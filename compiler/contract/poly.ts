@@ -106,6 +106,11 @@ export const runAtom = (value: Value, length: number, axis: number): Atom => ({
   axis,
   length,
 });
+/** Along an axis of the tile that the polynomial describes. */
+export type TileAtom = Extract<Atom, { readonly kind: "lane" | "run" | "digit" }>;
+export const isOfTile = (atom: Atom): atom is TileAtom =>
+  atom.kind === "lane" || atom.kind === "run" || atom.kind === "digit";
+
 export type Digit = Extract<Atom, { kind: "digit" }>;
 
 export const digitAtom = (

@@ -8,10 +8,11 @@ import { operandsOf } from "../ir/op.ts";
 import { hasTrait, isMemoryOp, rowOf } from "../ir/table.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
 import { walkOps } from "../ir/walk.ts";
-import { elementsOf, isMinor, nameOf } from "./accesses.ts";
+import { nameOf } from "./accesses.ts";
 import { AffineAnalysis, type AffinePointer } from "./affine.ts";
 import { paramsOf } from "./expr.ts";
-import type { Atom, Poly } from "./poly.ts";
+import { type Atom, isOfTile, type Poly } from "./poly.ts";
+import { elementsOf, isMinor } from "./shaping.ts";
 
 /** An access to a tile that has a parameter or more in the step of each axis, and in those of programs and loops. */
 export interface StridedAccess {
@@ -91,11 +92,6 @@ function tileStrides({ bytes }: AffinePointer, size: number): TileStrides | unde
   const names = isComputed ? [] : [...ofAxes.values()].flatMap((name) => name ?? []);
   return { strides: [...new Set(names)], others };
 }
-
-type TileAtom = Extract<Atom, { readonly axis: number; readonly kind: "lane" | "run" | "digit" }>;
-
-const isOfTile = (atom: Atom): atom is TileAtom =>
-  atom.kind === "lane" || atom.kind === "run" || atom.kind === "digit";
 
 /** What differs from program to program, or in one program from one iteration to another. */
 const PROGRAM: ReadonlySet<Atom["kind"]> = new Set(["pid", "iteration", "scalar"]);

@@ -145,6 +145,8 @@ Deno.test("attention with all strides takes the instance of rows, and keys are r
   const columns = 32;
   const cases = [
     { heads: 8, rows: 40, step: 1, gap: 0, instance: "_a16" },
+    // Neither decides where rows begin.
+    { heads: 3, rows: 37, step: 1, gap: 0, instance: "_a16" },
     { heads: 2, rows: 67, step: 1, gap: 1, instance: "_a1" },
     { heads: 1, rows: 45, step: 2, gap: 0, instance: "" },
   ];
