@@ -1,5 +1,5 @@
 /** An entry of a file in the forms that it takes: typed tree, tile IR before and after layouts. */
-import { buildInstance, buildOptions, entryOptions } from "../../compiler/driver/instance_build.ts";
+import { buildInstance, buildOptions } from "../../compiler/driver/instance_build.ts";
 import { instanceTexts, targetsFrom } from "../../compiler/driver/instance_texts.ts";
 import { planFile } from "../../compiler/driver/compile_file.ts";
 import { DiagnosticCollector } from "../../compiler/driver/diagnostics.ts";
@@ -41,9 +41,9 @@ export function openEntry(
     const [{ value: checked }] = texts;
     const building = buildOptions(options, plan);
     const built = buildInstance(texts, first.plan, plan, building, new Reporter());
-    for (const { func, specialization } of built?.funcs ?? []) {
+    for (const { func, specialization, entry } of built?.funcs ?? []) {
       const name = entryName(first.plan, plan, specialization).symbol;
-      const lowering = { ...entryOptions(plan), target, symbol: name };
+      const lowering = { ...entry, target, symbol: name };
       const opened: OpenedEntry = {
         symbol: name,
         checked,

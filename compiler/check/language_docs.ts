@@ -134,7 +134,7 @@ export const PRAGMA_DOCS: Readonly<
 
 /** Options of `#pragma tri`. */
 export const OPTION_DOCS: Readonly<Record<string, string>> = {
-  num_warps: "warps in a block (default: 4)",
+  num_warps: "warps in a block (default: 4, more for large tiles)",
   num_ctas: "blocks of a program, one cluster (default: 1)",
   num_stages: "depth of software pipelining (default: chosen)",
   max_registers: "the most registers a thread may have",

@@ -194,8 +194,7 @@ function compileKernel(
       (specialization) => watchEntry(options, entryName(plan, instance, specialization).symbol),
     );
     const built = buildInstance(texts, plan, instance, building, reporter);
-    const { numWarps, numCtas, numStages, maxRegisters, floats } = instance.options;
-    if (built?.funcs.every(({ func }) => checkTileLimits(func, instance.options, reporter))) {
+    if (built?.funcs.every(({ func, entry }) => checkTileLimits(func, entry, reporter))) {
       if (kernel === undefined) ({ kernel, key } = built);
       const infos = describeInstances(plan, instance, built, all.length);
       instances.push(...infos);
@@ -220,10 +219,8 @@ function compileKernel(
             isFirst: target === entryTargets[0],
             isLast: target === targets.findLast((one) => entryTargets.includes(one)),
           };
-          const lowering = {
-            ...{ numWarps, numCtas, numStages, floats, maxRegisters },
-            ...{ symbol, debug, watch },
-          };
+          const { entry } = must(built.funcs[index], "the same of the first text");
+          const lowering = { ...entry, symbol, debug, watch };
           unsupported.attempt(target, () => backEnd.add(target, func, lowering, place));
         }
       }
@@ -306,10 +303,9 @@ function describeInstances(
   built: BuiltInstance,
   targets: number,
 ): readonly InstanceInfo[] {
-  const { variant, config: bindings, options: { numWarps, numCtas }, configuration: { label } } =
-    instance;
+  const { variant, config: bindings, configuration: { label } } = instance;
   const isChoice = plan.instances.some((one) => one.configuration.suffix !== "");
-  return built.funcs.map(({ specialization, func }) => {
+  return built.funcs.map(({ specialization, func, entry: { numWarps, numCtas } }) => {
     const { symbol, first } = entryName(plan, instance, specialization);
     const name = specializationName(specialization.suffix);
     const row = specializationName(specialization.row);

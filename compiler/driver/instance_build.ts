@@ -21,7 +21,8 @@ import type { Func } from "../ir/func.ts";
 import type { CompileOptions } from "../options.ts";
 import { Reporter } from "../support/diagnostic.ts";
 import { must } from "../support/bug.ts";
-import { type EntryOptions, printHeader } from "./inspect/ir_text.ts";
+import { printHeader } from "./inspect/ir_text.ts";
+import { type EntryOptions, entryOptions, type StatedOptions } from "./entry_options.ts";
 import { TILE_STEPS } from "./passes/passes.ts";
 import { type PassWatch, runPasses, timed } from "./passes/run_passes.ts";
 
@@ -29,6 +30,8 @@ import { type PassWatch, runPasses, timed } from "./passes/run_passes.ts";
 export interface SpecializedFunc {
   readonly specialization: Specialization;
   readonly func: Func;
+  /** What its entry is compiled with, for all targets. */
+  readonly entry: EntryOptions;
 }
 
 export interface BuiltInstance {
@@ -46,8 +49,8 @@ export interface BuiltInstance {
 /** How functions are built and optimised. */
 export interface BuildOptions {
   readonly checkPromises: boolean;
-  /** What an entry is compiled with, for all targets. */
-  readonly entry: EntryOptions;
+  /** What the text or the command says of entries. */
+  readonly entry: StatedOptions;
   /** What looks at the steps of the function with this specialisation. */
   readonly watchOf: (specialization: Specialization) => PassWatch;
   /** Who notes what variables of the function with this specialisation are called and hold. */
@@ -60,14 +63,9 @@ export function buildOptions(
   instance: InstancePlan,
   watchOf: BuildOptions["watchOf"] = () => ({ verify }),
 ): BuildOptions {
-  return { checkPromises: debug === true, entry: entryOptions(instance), watchOf };
-}
-
-/** What the entries of an instance are compiled with. */
-export function entryOptions(
-  { options: { floats, numWarps, numCtas, numStages, maxRegisters } }: InstancePlan,
-): EntryOptions {
-  return { floats, numWarps, numCtas, numStages, maxRegisters };
+  const { floats, numWarps, numCtas, numStages, maxRegisters } = instance.options;
+  const entry = { floats, numWarps, numCtas, numStages, maxRegisters };
+  return { checkPromises: debug === true, entry, watchOf };
 }
 
 /** Builds an instance of the first text, with what all texts together demand; undefined after an error. */
@@ -101,13 +99,17 @@ export function buildInstance(
   const covered = planSpecializations(params, declared, inferred).filter(({ row }) =>
     plan.covers.has(specializationName(row))
   );
+  const withEntry = (specialization: Specialization, func: Func): SpecializedFunc => ({
+    ...{ specialization, func },
+    entry: entryOptions(func, options.entry, texts),
+  });
   const funcs = covered.flatMap((specialization): SpecializedFunc[] => {
-    if (specialization.conditions.length === 0) return [{ specialization, func: general }];
+    if (specialization.conditions.length === 0) return [withEntry(specialization, general)];
     if (!work.allowsMore(reporter)) return [];
     const func = buildSpecialized(kernel, declared, specialization, options, reporter);
     if (func === undefined) return [];
     countFunc(work, func);
-    return [{ specialization, func }];
+    return [withEntry(specialization, func)];
   });
   if (funcs.length < covered.length) return undefined;
   return {

@@ -20,7 +20,7 @@ import { ALL_TARGETS, type TargetName } from "../targets.ts";
 import { planFile } from "./compile_file.ts";
 import { DiagnosticCollector } from "./diagnostics.ts";
 import { entryName, readFormName } from "./entry_names.ts";
-import { buildInstance, buildOptions, entryOptions } from "./instance_build.ts";
+import { buildInstance, buildOptions } from "./instance_build.ts";
 import { instanceTexts, targetsFrom } from "./instance_texts.ts";
 import {
   lowerEntry,
@@ -67,7 +67,7 @@ function namesWith(
       );
       if (found === undefined) continue;
       return lowerNamed(found.func, noted.partsOf(found.specialization), {
-        ...entryOptions(instance),
+        ...found.entry,
         ...{ target: ALL_TARGETS[target], symbol, debug: options.debug === true, form },
       });
     }

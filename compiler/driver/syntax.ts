@@ -1,4 +1,5 @@
 /** What is wrong with the syntax of a file, as its first instance sees it; cheaper than checking every instance. */
+import { ASKED_WARPS } from "../instances/kernel_options.ts";
 import { firstBindings } from "../instances/instances.ts";
 import type { CompileOptions } from "../options.ts";
 import { parse } from "../parse/parser.ts";
@@ -29,7 +30,7 @@ export function syntaxErrors(file: SourceFile, options: CompileOptions): readonl
     version: VERSION,
     sm,
     exact,
-    numWarps: 4,
+    numWarps: ASKED_WARPS,
     numStages: 1,
     debug: options.debug === true,
   });

@@ -3,9 +3,13 @@ import type { OptionSetting } from "../pragma/pragma.ts";
 import type { OptionName } from "../pragma/pragma_options.ts";
 import type { FloatOptions } from "../support/float_options.ts";
 
+/** What a text that asks for the warps (`__TRI_NUM_WARPS__`) has where no option says them. */
+export const ASKED_WARPS = 4;
+
 /** Settings of one instance that the compiler acts on. */
 export interface KernelOptions {
-  readonly numWarps: number;
+  /** Undefined: the compiler chooses them by the tiles of the kernel. */
+  readonly numWarps: number | undefined;
   /** Blocks of a program. */
   readonly numCtas: number;
   /** Depth of software pipelining; undefined: the compiler chooses. */
@@ -28,7 +32,7 @@ export function readOptions(settings: readonly OptionSetting[]): KernelOptions {
   const isOn = (name: OptionName, otherwise: boolean): boolean =>
     last.has(name) ? last.get(name) !== "off" : otherwise;
   return {
-    numWarps: Number(last.get("num_warps") ?? 4),
+    numWarps: last.has("num_warps") ? Number(last.get("num_warps")) : undefined,
     numCtas: Number(last.get("num_ctas") ?? 1),
     numStages: last.has("num_stages") ? Number(last.get("num_stages")) : undefined,
     maxRegisters: last.has("max_registers") ? Number(last.get("max_registers")) : undefined,

@@ -140,7 +140,10 @@ function labelOf(program: Program, name: string, instance: InstanceInfo): string
     b: Readonly<Record<string, string>>,
   ): boolean => Object.entries(a).every(([key, value]) => b[key] === value);
   const labels = plans.flatMap(({ config, options: { numWarps }, configuration: { label } }) =>
-    same(config, instance.config.bindings) && numWarps === instance.config.numWarps ? [label] : []
+    same(config, instance.config.bindings) &&
+      [undefined, instance.config.numWarps].includes(numWarps)
+      ? [label]
+      : []
   );
   // Options beside these two are not part of an instance: where they decide, everything is compiled.
   return new Set(labels).size === 1 && labels[0] !== "" ? labels[0] : undefined;

@@ -14,7 +14,7 @@ import { preprocess, type PreprocessResult } from "../../preprocess/preprocess.t
 import { sameTokens } from "../../preprocess/same_tokens.ts";
 import type { TypedKernel } from "../../check/tree/typed.ts";
 import type { KernelSite } from "../../instances/items.ts";
-import type { KernelOptions } from "../../instances/kernel_options.ts";
+import { ASKED_WARPS, type KernelOptions } from "../../instances/kernel_options.ts";
 import { type Diagnostic, Reporter } from "../../support/diagnostic.ts";
 import {
   findDefinitions,
@@ -148,7 +148,7 @@ export class InstanceFront {
       version: VERSION,
       sm,
       exact,
-      numWarps,
+      numWarps: numWarps ?? ASKED_WARPS,
       numStages: numStages ?? 1,
       debug: this.#options.debug === true,
     });

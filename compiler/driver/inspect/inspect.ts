@@ -1,5 +1,6 @@
 /** One phase of the compiler as text, for people: `tri inspect`. */
-import { buildInstance, buildOptions, entryOptions } from "../instance_build.ts";
+import type { StatedOptions } from "../entry_options.ts";
+import { buildInstance, type BuildOptions, buildOptions } from "../instance_build.ts";
 import { instanceTexts } from "../instance_texts.ts";
 import { DiagnosticCollector } from "../diagnostics.ts";
 import { dumpAst } from "../../parse/dump_ast.ts";
@@ -117,8 +118,7 @@ function inspectLoads(
   const target = ALL_TARGETS[targetName];
   const building = buildOptions(options, instance);
   const built = buildInstance(texts, plan, instance, building, new Reporter());
-  const entry = entryOptions(instance);
-  return (built?.funcs ?? []).map(({ func, specialization }) => {
+  return (built?.funcs ?? []).map(({ func, specialization, entry }) => {
     const viewing = { target, numWarps: entry.numWarps, axisInfo: axisAnalysis(func) };
     if (phase === "plan") {
       const { symbol } = entryName(plan, instance, specialization);
@@ -144,23 +144,30 @@ function inspectPasses(
   after: string,
 ): string {
   const { verify = false } = options;
-  const entry = entryOptions(instance);
   const dumps = new Map<string, FuncDumps>();
   const dumpsOf = ({ suffix }: Specialization): FuncDumps => {
     const known = dumps.get(suffix) ?? new FuncDumps(after);
     dumps.set(suffix, known);
     return known;
   };
-  const watchFor = (specialization: Specialization, target?: Target): PassWatch => ({
+  const watchFor = (
+    specialization: Specialization,
+    entry: StatedOptions,
+    target?: Target,
+  ): PassWatch => ({
     verify,
     after: dumpsOf(specialization).watch((step) => printHeader({ after: step, target, entry })),
   });
-  const building = buildOptions(options, instance, watchFor);
+  const building: BuildOptions = buildOptions(
+    options,
+    instance,
+    (specialization) => watchFor(specialization, building.entry),
+  );
   const built = buildInstance(texts, plan, instance, building, new Reporter());
   const isTile = TILE_STEPS.some(({ name }) => name === after);
-  return (built?.funcs ?? []).map(({ func, specialization }) => {
+  return (built?.funcs ?? []).map(({ func, specialization, entry }) => {
     if (!isTile) {
-      const watch = watchFor(specialization, target);
+      const watch = watchFor(specialization, entry, target);
       runTargetPasses(func, { ...entry, symbol: func.name, target, watch });
     }
     return dumpsOf(specialization)

@@ -5,6 +5,7 @@ import { CompilerBug } from "../../support/bug.ts";
 import type { SourceFile } from "../../support/source.ts";
 import { ALL_TARGETS, type Target, type TargetName } from "../../targets.ts";
 import type { TargetContext } from "../../tile/pass.ts";
+import { entryOptions } from "../entry_options.ts";
 import { EVERY_STEP, FuncDumps } from "./func_dumps.ts";
 import { type IrFunc, type IrHeader, parseIr, printHeader, printIr } from "./ir_text.ts";
 import { entryText } from "../lower_entry.ts";
@@ -87,9 +88,10 @@ function inspectFunc(
   const original = cloneFunc(func);
   const named = wanted === undefined ? undefined : ALL_TARGETS[wanted];
   const target: Target = named ?? header.target ?? ALL_TARGETS[defaultTarget];
+  const entry = entryOptions(func, header.entry);
   const headerAfter = (step: string | undefined): IrHeader => {
     const isForTarget = STEPS.some(({ name, phase }) => name === step && phase !== "tile");
-    return { ...header, after: step, target: isForTarget ? target : header.target };
+    return { ...header, after: step, ...isForTarget ? { target, entry } : {} };
   };
   const printed = (step: string | undefined): string => printHeader(headerAfter(step));
   const dumps = after === undefined ? undefined : new FuncDumps(after);
@@ -102,7 +104,7 @@ function inspectFunc(
       clock?.spent({ entry: func.name, target: target.name, step, milliseconds });
     },
   };
-  const settings = { ...header.entry, target, form: header.form ?? "plain" } as const;
+  const settings = { ...entry, target, form: header.form ?? "plain" } as const;
   const passed = runPasses<TargetContext>({
     func,
     again: () => cloneFunc(original),

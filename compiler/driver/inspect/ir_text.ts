@@ -8,7 +8,8 @@
  * sets them, `num_ctas` if it is not 1, `form` if it is not the plain one, `target` from the phase `layout` on. A
  * function without this line is one after `build`, with 4 warps.
  */
-import { type KernelOptions, readOptions } from "../../instances/kernel_options.ts";
+import { readOptions } from "../../instances/kernel_options.ts";
+import type { StatedOptions } from "../entry_options.ts";
 import type { Func } from "../../ir/func.ts";
 import { parseFunc } from "../../ir/parse.ts";
 import { printFunc, spellAttr } from "../../ir/print.ts";
@@ -18,18 +19,12 @@ import type { FloatOptions } from "../../support/float_options.ts";
 import { ALL_TARGETS, type Target } from "../../targets.ts";
 import type { Form } from "../../tile/pass.ts";
 
-/** What an entry is compiled with, whatever the target. */
-export type EntryOptions = Pick<
-  KernelOptions,
-  "floats" | "numWarps" | "numCtas" | "numStages" | "maxRegisters"
->;
-
 /** What the line above a function says. */
 export interface IrHeader {
   /** The last step that has run; undefined: none. */
   readonly after: string | undefined;
   readonly target: Target | undefined;
-  readonly entry: EntryOptions;
+  readonly entry: StatedOptions;
   /** Which code of the entry it becomes; `plain` is not spelled. */
   readonly form?: Form | undefined;
 }

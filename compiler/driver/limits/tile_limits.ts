@@ -3,7 +3,7 @@
  * slowly, what is far more would also take minutes to compile.
  */
 import type { Func } from "../../ir/func.ts";
-import type { KernelOptions } from "../../instances/kernel_options.ts";
+import type { EntryOptions } from "../entry_options.ts";
 import { walkOps } from "../../ir/walk.ts";
 import { product } from "../../linear/linear.ts";
 import type { Reporter } from "../../support/diagnostic.ts";
@@ -16,7 +16,7 @@ const MAX_ELEMENTS_PER_THREAD = 1024;
 /** Reports the first tile that is too large for the warps (E3023); whether all fit. */
 export function checkTileLimits(
   func: Func,
-  { numWarps, numCtas }: Pick<KernelOptions, "numWarps" | "numCtas">,
+  { numWarps, numCtas }: Pick<EntryOptions, "numWarps" | "numCtas">,
   reporter: Reporter,
 ): boolean {
   const threads = LANES * numWarps * numCtas;

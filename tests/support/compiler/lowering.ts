@@ -1,11 +1,7 @@
 /** Source text to laid-out functions and PTX data, instance by instance, for tests of the back end. */
 import { assertEquals } from "../assert.ts";
 import { DiagnosticCollector } from "../../../compiler/driver/diagnostics.ts";
-import {
-  buildInstance,
-  buildOptions,
-  entryOptions,
-} from "../../../compiler/driver/instance_build.ts";
+import { buildInstance, buildOptions } from "../../../compiler/driver/instance_build.ts";
 import type { Func, Op } from "../../../compiler/ir/func.ts";
 import { walkOps } from "../../../compiler/ir/walk.ts";
 import { type LoweredEntry, lowerEntry } from "../../../compiler/driver/lower_entry.ts";
@@ -61,9 +57,9 @@ export function lowerText(
         buildOptions(options, instance),
         reporter,
       );
-      return (built?.funcs ?? []).map(({ func, specialization }) => {
+      return (built?.funcs ?? []).map(({ func, specialization, entry }) => {
         const { func: laidOut, ...lowered } = lowerEntry(func, {
-          ...entryOptions(instance),
+          ...entry,
           target: ALL_TARGETS[target],
           symbol: site.name,
           watch: { verify: true },

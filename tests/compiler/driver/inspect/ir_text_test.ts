@@ -18,12 +18,12 @@ Deno.test("parseIr() reads what printIr() writes", () => {
   ) assertEquals(printIr(only(`${line}\n${FUNC}`)), `${line}\n${FUNC}`);
 });
 
-Deno.test("parseIr() takes 4 warps, and what pragmas would leave, where no line is above the function", () => {
+Deno.test("parseIr() takes what pragmas would leave, where no line is above the function", () => {
   const { after, target, entry: { numWarps, numStages, floats } } = only(FUNC).header;
   assertEquals([after, target, numWarps, numStages, floats], [
     undefined,
     undefined,
-    4,
+    undefined,
     undefined,
     DEFAULT_FLOATS,
   ]);
