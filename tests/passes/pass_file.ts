@@ -16,6 +16,7 @@
  * A pass is a step of the list of passes, or `simplify:RULE`: one rule alone. Above a function may stand what
  * `tri inspect` prints there: passes for a target read it (`compiler/driver/inspect/ir_text.ts`).
  */
+import { entryOptions } from "../../compiler/driver/entry_options.ts";
 import { type IrFunc, parseIr } from "../../compiler/driver/inspect/ir_text.ts";
 import type { Step } from "../../compiler/driver/passes/pass_list.ts";
 import { STEPS } from "../../compiler/driver/passes/passes.ts";
@@ -84,7 +85,8 @@ function runStep(step: Step<TargetContext>, { func, header }: IrFunc): void {
   let changed = false;
   const run = (...[at, context]: Parameters<typeof step.pass.run>): boolean =>
     changed = step.pass.run(at, context);
-  const { target, entry, form = "plain" } = header;
+  const { target, form = "plain" } = header;
+  const entry = entryOptions(func, header.entry);
   if (step.phase !== "tile") must(target, `a target in the line above the function: ${step.name}`);
   runPasses<TargetContext>({
     func,

@@ -31,9 +31,12 @@ export interface Extents {
   readonly startY: number;
 }
 
-/** The text of a file of `kernels/`. */
+const readFile = (name: string): string =>
+  Deno.readTextFileSync(new URL(`../../../kernels/${name}`, import.meta.url));
+
+/** The text of a file of `kernels/`, with the pragmas of the files that it includes in their place. */
 export const readKernel = (file: string): string =>
-  Deno.readTextFileSync(new URL(`../../../kernels/${file}.tc`, import.meta.url));
+  readFile(`${file}.tc`).replaceAll(/^#pragma tri include "(.*)"\n/gm, (_, name) => readFile(name));
 
 /** A kernel of a file in one configuration instead of its own: the general and the specialised instance. */
 export function configured(file: string, kernel: string, c: Configuration): LoweredInstance[] {

@@ -43,6 +43,6 @@ Deno.test("a comparison is made once for a vector whose bound is a multiple of i
   );
   const text = printEntry(must(aligned, "the aligned instance").kernel);
   const bounds = text.match(/setp\.lt\.s32/g) ?? [];
-  // 4096 elements of 128 threads in vectors of 4.
-  assertEquals(bounds.length, 8);
+  // 4096 elements of 256 threads in vectors of 4.
+  assertEquals(bounds.length, 4);
 });
