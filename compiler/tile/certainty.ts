@@ -30,7 +30,18 @@ export function certainly(mask: Value, wanted: boolean, scalars: ScalarOps): Val
     return [...a.inOrder, ...b.inOrder].reduce(and, scalars.emit(name, pair, "bool"));
   };
 
+  const known = {
+    true: new Map<Value, Value | undefined>(),
+    false: new Map<Value, Value | undefined>(),
+  };
+  /** Masks that are parts of several others are asked for once. */
   const ask = (value: Value, wants: boolean, depth: number): Value | undefined => {
+    const answers = known[`${wants}`];
+    if (!answers.has(value)) answers.set(value, find(value, wants, depth));
+    return answers.get(value);
+  };
+
+  const find = (value: Value, wants: boolean, depth: number): Value | undefined => {
     const { def, type: { shape } } = value;
     if (shape.length === 0) return wants ? value : scalars.emit("not", [value], "bool");
     const constant = constantOf(value);

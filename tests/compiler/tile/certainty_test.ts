@@ -192,3 +192,26 @@ Deno.test("certainly() says yes where the corners of a mask show it", () => {
   // The last rows are negative numbers.
   assertEquals(ask(true, [2n ** 31n - 4n, 5n, 99n]), 0n);
 });
+
+Deno.test("certainly() asks once about what several parts of a mask share", () => {
+  const levels = Array.from({ length: 11 }, (_, level) => {
+    const [mask, left, right] = [4 + 3 * level, 5 + 3 * level, 6 + 3 * level];
+    return `  %${left}: bool[8] = and %${mask}, %2
+  %${right}: bool[8] = and %${mask}, %3
+  %${mask + 3}: bool[8] = or %${left}, %${right}`;
+  });
+  const func = parseFunc(`func @f(%0 n: int32) {
+  %1: int32[8] = range 0
+  %40: int32[8] = splat %0
+  %2: bool[8] = lt %1, %40
+  %3: bool[8] = gt %1, %40
+  %4: bool[8] = le %1, %40
+${levels.join("\n")}
+  return
+}
+`);
+  const scalars = new ScalarOps(func, SPAN);
+  const mask = resultOf(must(func.body.ops.at(-2), "mask"));
+  assert(certainly(mask, true, scalars) !== undefined);
+  assert(scalars.ops.length < 100, `${scalars.ops.length} operations`);
+});
