@@ -90,6 +90,15 @@ const constantRunsOnly = (op: Op, of: Of): AxisInfo => {
   };
 };
 
+/** What divides a number divides it with the other sign. */
+const negated: Rule<"neg"> = (op, of) => {
+  const info = of(operandsOf(op).value);
+  return {
+    ...constantRunsOnly(op, of),
+    divisibility: info.divisibility.map((_, d) => everywhere(info, d)),
+  };
+};
+
 /** Equal addresses give equal elements, where nothing else writes them at the same time. */
 const loaded: Rule<"load"> = (op, of) =>
   op.attrs.modifiers.includes("volatile") ? unknown(resultOf(op)) : constantRunsOnly(op, of);
@@ -280,7 +289,7 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
   load: loaded,
   min: oneOfBoth,
   max: oneOfBoth,
-  neg: constantRunsOnly,
+  neg: negated,
   div: quotient,
   rem: remainder,
   shl: constantRunsOnly,

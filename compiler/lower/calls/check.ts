@@ -12,6 +12,7 @@ import { positionOf, useSite } from "../../support/source.ts";
 import { addressOfText, emitCall, whereTrue } from "./calls.ts";
 import type { LowerContext } from "../context.ts";
 import { ownerPredicate, scalarCopies } from "../addresses.ts";
+import { receiveParts } from "../reduce/reduce.ts";
 import { lowered } from "../values.ts";
 import { copyBits } from "../../linear/threads.ts";
 import { registerCount } from "../../layout/tiles.ts";
@@ -20,6 +21,7 @@ import { int, isInteger } from "../emitter.ts";
 
 export function lowerCheck(cx: LowerContext, op: OpOf<"check">): void {
   const e = cx.emitter;
+  receiveParts(cx);
   const items = e.nested("branch", () => whereTrue(cx, broken(cx, op), () => fail(cx, op)));
   if (items.length === 0) return;
   e.append(

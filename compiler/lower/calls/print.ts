@@ -8,6 +8,7 @@ import { axisShifts, freeMask } from "../../linear/linear.ts";
 import { addressOfText, emitCall, whereTrue } from "./calls.ts";
 import type { LowerContext } from "../context.ts";
 import { atRegister, ownerPredicate, scalarCopies } from "../addresses.ts";
+import { receiveParts } from "../reduce/reduce.ts";
 import { lowered } from "../values.ts";
 import { copyBits, threadBases } from "../../linear/threads.ts";
 import { registerCount } from "../../layout/tiles.ts";
@@ -29,6 +30,7 @@ export function lowerPrint(cx: LowerContext, op: OpOf<"print">): void {
     ? format
     : `[${tile.type.shape.map(() => "%d").join(", ")}] ${format}`;
   const free = layout === undefined ? 0 : freeMask(layout.register);
+  receiveParts(cx);
   whereTrue(cx, ownerPredicate(cx, copies), () => {
     for (let register = 0; register < (tile === undefined ? 1 : registerCount(tile)); register++) {
       if (register & free) continue;

@@ -40,6 +40,7 @@ import {
   storingThreads,
 } from "./global.ts";
 import { splitIndex } from "../exchanges/rotate.ts";
+import { receiveParts } from "../reduce/reduce.ts";
 import { lowered, setElements } from "../values.ts";
 import { times } from "../../support/times.ts";
 
@@ -85,6 +86,7 @@ export function lowerWordLoad(cx: LowerContext, op: OpOf<"load">, axisInfo: Axis
   const { pointer, inside } = operandsOf(op);
   if (groups === undefined || inside === undefined) return false;
   const e = cx.emitter;
+  receiveParts(cx);
   const element = elementOf(pointer);
   const count = LOADED_AT_ONCE * pointeeBytes(pointer) / WORD_BYTES;
   const runs = groups.map(() => times(count, () => e.register("b32")));
@@ -211,6 +213,7 @@ export function lowerWordStore(cx: LowerContext, op: OpOf<"store">): boolean {
   const { pointer, inside, rows } = operandsOf(op);
   if (groups === undefined || inside === undefined) return false;
   const e = cx.emitter;
+  receiveParts(cx);
   const owner = storingThreads(cx, pointer);
   const all = e.nested("branch", () => {
     for (const group of groups) {

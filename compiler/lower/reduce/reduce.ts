@@ -55,7 +55,10 @@ export function lowerReduce(cx: LowerContext, op: OpOf<"reduce">): void {
   } else finish(parts.warps.length > 0 ? foldWarps(cx, op, combiner, parts, sums) : sums);
 }
 
-/** Waits for what other blocks send to the reductions whose results nothing has asked for so far. */
+/**
+ * Waits for what other blocks send to the reductions whose results nothing has asked for so far. Before instructions that not all
+ * threads get to, or that are left out of some builds: each block waits, whether or not its threads need the result.
+ */
 export function receiveParts({ remote: { awaited } }: LowerContext): void {
   // They stay if nothing may be emitted.
   for (const receive of awaited) receive();

@@ -293,6 +293,16 @@ Deno.test("axisAnalysis() sees what a row of a matrix is made of", () => {
   });
 });
 
+Deno.test("axisAnalysis() knows that rows before others are aligned as those after them", () => {
+  const sample = new Sample();
+  const x = sample.param(pointerTo("float32"), 16, 4096n);
+  const ld = sample.param("int32", 4, 100n);
+  const before = sample.op("neg", [ld], ld.type);
+  const start = sample.op("offset", [x, before], x.type);
+  sample.check();
+  assertEquals(axisAnalysis(sample.func)(start).divisibility, [16]);
+});
+
 Deno.test("axisAnalysis() takes the starts inside old runs into account when runs get shorter", () => {
   const sample = new Sample();
   const type: IrType = { element: "int32", shape: [16] };

@@ -3,7 +3,9 @@ import { compileFile } from "../../../support/compile.ts";
 import fc from "../../../support/property.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { assertRounded, roundingError } from "../../../support/bounds.ts";
-import { int } from "../../../support/emulate.ts";
+import { withoutChecks } from "../../../../compiler/ptx/checks.ts";
+import { must } from "../../../../compiler/support/bug.ts";
+import { emulate, int } from "../../../support/emulate.ts";
 import { testsInTurn } from "../../../support/sampled.ts";
 import { SEED } from "../../../support/seed.ts";
 import { CompiledText, type Elements } from "../../../support/compiler/value_run.ts";
@@ -269,4 +271,43 @@ Deno.test("num_ctas: parts of reductions that do not need each other are under w
   assertEquals(order("int a = x[+]; int b = x[max]; *(Y + r) = x * a + b;"), "ssww");
   assertEquals(order("int a = x[+]; int b = (x * a)[max]; *(Y + r) = x + b;"), "swsw");
   assertEquals(order("int a = x[+]; if (*X > 0) a += x[max]; *(Y + r) = x * a;"), "swsw");
+});
+
+Deno.test("num_ctas: every block waits for what it is sent, also where one thread alone asks, or a check that builds leave out", () => {
+  const compile = (statements: string): { ptx: string; threads: number; sharedBytes: number } => {
+    const text = kernelText(
+      2,
+      1,
+      `__global__ void k(int *X, int *Y) {
+  int i[256] = 0 ... 256;
+  int x[256] = *(X + i);
+  int sum = x[+];
+  ${statements}
+}`,
+    );
+    const { kernels } = compileFile({ name: "k.tc", text }, { targets: ["sm_90"] });
+    const { ptx, entries: [entry] } = must(must(kernels[0], "kernel").modules[0], "module");
+    const { threads, sharedBytes } = must(entry, "entry");
+    return { ptx, threads, sharedBytes };
+  };
+  const x = Int32Array.from({ length: 256 }, (_, i) => i);
+  const run = ({ ptx, ...launch }: ReturnType<typeof compile>): readonly [Int32Array, string] => {
+    const y = new Int32Array(256);
+    let printed = "";
+    emulate(ptx, {
+      grid: [2, 1, 1],
+      block: [launch.threads, 1, 1],
+      sharedBytes: launch.sharedBytes,
+      args: [x.slice(), y],
+      print: (text) => printed += text,
+    });
+    return [y, printed];
+  };
+  assertEquals(run(compile('printf("%d", sum);'))[1].trim(), "32640");
+  const checked = compile("assert(sum > 0);\n  *(Y + i) = x - sum;");
+  const left = withoutChecks(checked.ptx);
+  assert(left.length < checked.ptx.length);
+  for (const ptx of [checked.ptx, left]) {
+    assertEquals(run({ ...checked, ptx })[0], x.map((one) => one - 32640));
+  }
 });
