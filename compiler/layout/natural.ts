@@ -63,6 +63,8 @@ export class NaturalLayouts {
   readonly #anchors: ReadonlyMap<Op, LinearLayout>;
   /** The accesses that loads from tables are for. */
   readonly #tables: ReadonlyMap<Op, Op>;
+  /** Their layouts, as far as they have been asked for while no other search was under way. */
+  readonly #behindTables = new Map<Op, LinearLayout | undefined>();
   readonly #webs: ReadonlyMap<Value, PhiWeb>;
   /** The phi web that a value from outside of it flows into. */
   readonly #flows = new Map<Value, PhiWeb>();
@@ -140,6 +142,22 @@ export class NaturalLayouts {
   #ofTable(op: Op): LinearLayout | undefined {
     const access = this.#tables.get(op);
     if (access === undefined || this.#placing.has(op)) return undefined;
+    if (this.#placing.size > 0 || this.#open.size > 0) return this.#behindTable(op, access);
+    // Tables of tables are chains of any length, so the last one is first.
+    const chain = new Map<Op, Op>();
+    for (
+      let [at, next]: [Op, Op | undefined] = [op, access];
+      next !== undefined && !this.#behindTables.has(at) && !chain.has(at);
+      [at, next] = [next, this.#tables.get(next)]
+    ) chain.set(at, next);
+    for (const [load, behind] of [...chain].reverse()) {
+      this.#behindTables.set(load, this.#behindTable(load, behind));
+    }
+    return this.#behindTables.get(op);
+  }
+
+  #behindTable(op: Op, access: Op): LinearLayout | undefined {
+    if (this.#behindTables.has(op)) return this.#behindTables.get(op);
     this.#placing.add(op);
     const layout = this.ofAccess(access);
     this.#placing.delete(op);

@@ -103,7 +103,9 @@ function orderMemory(func: Func, axisInfo: AxisFacts): boolean {
     distinct.set(key, access);
     accesses.set(op, access);
     if (!access.writes) {
-      readsThrough.set(access.root, [...readsThrough.get(access.root) ?? [], op]);
+      const reads = readsThrough.get(access.root);
+      if (reads === undefined) readsThrough.set(access.root, [op]);
+      else reads.push(op);
     }
   });
   const aliasFree = new Set(func.params.filter((_, i) => func.paramFacts[i]?.noalias === true));

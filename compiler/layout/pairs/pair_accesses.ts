@@ -31,11 +31,12 @@ export const pairAccesses: Pass<TargetContext> = {
   doc: "loads of even and of odd elements become one load of all, and stores one store",
   run: (func, context) => {
     const axisInfo = context.axisInfo();
+    const sums = new Sums();
     const replaced = new Map<Value, Value>();
-    let isChanged = pairIn(func, func.body, axisInfo, replaced);
+    let isChanged = pairIn(func, func.body, axisInfo, sums, replaced);
     walkOps(func.body, (op) => {
       for (const region of op.regions) {
-        if (pairIn(func, region, axisInfo, replaced)) isChanged = true;
+        if (pairIn(func, region, axisInfo, sums, replaced)) isChanged = true;
       }
     });
     replaceUses(func, replaced);
@@ -49,15 +50,17 @@ function pairIn(
   func: Func,
   region: Region,
   axisInfo: AxisFacts,
+  sums: Sums,
   replaced: Map<Value, Value>,
 ): boolean {
-  let isChanged = false;
-  for (let at = 0; at < region.ops.length; at++) {
-    const first = region.ops[at];
-    if (!isCandidate(first, axisInfo)) continue;
-    const found = partnerOf(first, region.ops, at);
-    const partner = found && region.ops[found.at];
-    if (found === undefined || !isCandidate(partner, axisInfo)) continue;
+  const partners = new Partners(region.ops, sums);
+  /** What is in the place of accesses that have a partner. */
+  const made = new Map<Op, readonly Op[]>();
+  for (const [at, first] of region.ops.entries()) {
+    if (made.has(first) || !isCandidate(first, axisInfo)) continue;
+    const found = partners.of(first, at, made);
+    if (found === undefined || !isCandidate(found.op, axisInfo)) continue;
+    const { op: partner } = found;
     const [even, odd] = found.isAfter ? [first, partner] : [partner, first];
     if (!isAligned(even, axisInfo)) continue;
     const ops = even.name === "load" && odd.name === "load"
@@ -66,14 +69,13 @@ function pairIn(
       ? storeBoth(func, even, odd)
       : undefined;
     if (ops === undefined) continue;
-    isChanged = true;
     // A store happens where the later one was, a load where the earlier one was.
-    const place = first.name === "load" ? at : found.at;
-    region.ops = region.ops.flatMap((op, index) =>
-      index === place ? ops : index === at || index === found.at ? [] : [op]
-    );
+    const [place, other] = first.name === "load" ? [first, partner] : [partner, first];
+    made.set(place, ops);
+    made.set(other, []);
   }
-  return isChanged;
+  if (made.size > 0) region.ops = region.ops.flatMap((op) => made.get(op) ?? op);
+  return made.size > 0;
 }
 
 /** A tile of elements of which two are one aligned access. */
@@ -97,38 +99,76 @@ function isAligned(op: Access, axisInfo: AxisFacts): boolean {
 
 /** An access in the same list. */
 interface Partner {
-  readonly at: number;
+  readonly op: Op;
   /** Its elements come after those of the first one. */
   readonly isAfter: boolean;
 }
 
-/** The access to the elements beside those of one, which may happen together with it. */
-function partnerOf(first: Access, ops: readonly Op[], at: number): Partner | undefined {
-  for (let index = at + 1; index < ops.length; index++) {
-    const op = ops[index];
-    if (op === undefined || op.regions.length > 0) return undefined;
-    const distance = op.name === first.name ? distanceTo(first, op) : undefined;
-    if (distance === 1n) return { at: index, isAfter: true };
-    // What a load of even elements is computed from may come after that of odd ones.
-    if (distance === -1n && op.name === "store") return { at: index, isAfter: false };
-    const { effect } = rowOf(op);
-    const passes = effect === "pure" || (effect === "read" && first.name === "load");
-    if (!passes) return undefined;
-  }
-  return undefined;
-}
+/** The accesses of a list by what they touch. */
+class Partners {
+  readonly #ops: readonly Op[];
+  readonly #sums: Sums;
+  /** Where loads are, the first one last: by the stretch of the list that they may move in, and by what they touch. */
+  readonly #loads = new Map<string, number[]>();
+  /** By position: the stretch. */
+  readonly #stretches: readonly number[];
 
-/** By how many elements another access lies behind one that is alike. */
-function distanceTo(first: Access, op: Op): bigint | undefined {
-  if (op.name !== "load" && op.name !== "store") return undefined;
-  const [one, other] = [operandsOf<"load" | "store">(first), operandsOf<"load" | "store">(op)];
-  const filled = (access: Op): Value | undefined =>
-    access.name === "load" ? operandsOf(access).other : undefined;
-  if (one.mask !== other.mask || filled(first) !== filled(op)) return undefined;
-  if (`${first.attrs.modifiers}` !== `${op.attrs.modifiers}`) return undefined;
-  const [terms, beside] = [termsOf(one.pointer), termsOf(other.pointer)];
-  const isAlike = terms.base === beside.base && idsOf(terms) === idsOf(beside);
-  return isAlike ? beside.constant - terms.constant : undefined;
+  constructor(ops: readonly Op[], sums: Sums) {
+    this.#ops = ops;
+    this.#sums = sums;
+    let stretch = 0;
+    this.#stretches = ops.map((op) => {
+      const { effect } = rowOf(op);
+      const isPassed = op.regions.length === 0 && (effect === "pure" || effect === "read");
+      return isPassed ? stretch : ++stretch;
+    });
+    for (const [at, op] of [...ops.entries()].reverse()) {
+      if (op.name !== "load") continue;
+      const key = this.#keyOf(op, at, sums.of(operandsOf(op).pointer).constant);
+      const places = this.#loads.get(key);
+      if (places === undefined) this.#loads.set(key, [at]);
+      else places.push(at);
+    }
+  }
+
+  #keyOf(load: OpOf<"load">, at: number, constant: bigint): string {
+    return `${this.#stretches[at]} ${this.#sums.keyOf(load)} ${constant}`;
+  }
+
+  /** The access to the elements beside those of one, which may happen together with it; none that is taken. Asked in order. */
+  of(first: Access, at: number, taken: ReadonlyMap<Op, unknown>): Partner | undefined {
+    return first.name === "load" ? this.#ofLoad(first, at, taken) : this.#ofStore(first, at);
+  }
+
+  #ofLoad(
+    first: OpOf<"load">,
+    at: number,
+    taken: ReadonlyMap<Op, unknown>,
+  ): Partner | undefined {
+    const { constant } = this.#sums.of(operandsOf(first).pointer);
+    const places = this.#loads.get(this.#keyOf(first, at, constant + 1n)) ?? [];
+    // What lies before this load lies before those that ask later.
+    for (let place = places.at(-1); place !== undefined; place = places.at(-1)) {
+      const op = this.#ops[place];
+      if (place > at && op !== undefined && !taken.has(op)) return { op, isAfter: true };
+      places.pop();
+    }
+    return undefined;
+  }
+
+  /** What happens between two stores computes only, so this looks at each operation once. */
+  #ofStore(first: OpOf<"store">, at: number): Partner | undefined {
+    for (let index = at + 1; index < this.#ops.length; index++) {
+      const op = this.#ops[index];
+      if (op === undefined || op.regions.length > 0) return undefined;
+      const distance = op.name === "store" ? this.#sums.distance(first, op) : undefined;
+      if (distance === 1n) return { op, isAfter: true };
+      // What a load of even elements is computed from may come after that of odd ones.
+      if (distance === -1n) return { op, isAfter: false };
+      if (rowOf(op).effect !== "pure") return undefined;
+    }
+    return undefined;
+  }
 }
 
 /** Counts that sums are taken apart into. */
@@ -136,33 +176,92 @@ const MOST_TERMS = 16;
 
 /** A pointer as a sum: of what it begins with, counts of elements, and a constant. */
 interface Terms {
-  readonly base: Value;
-  readonly counts: readonly Value[];
+  /** The first two. */
+  readonly key: string;
   readonly constant: bigint;
 }
 
-const idsOf = ({ counts }: Terms): string => `${counts.map(({ id }) => id).sort((a, b) => a - b)}`;
+/** Pointers as sums, each taken apart once. */
+class Sums {
+  readonly #known = new Map<Value, Terms>();
+  /** Pointers without the constants that were added last. */
+  readonly #moved = new Map<Value, { readonly base: Value; readonly constant: bigint }>();
 
-function termsOf(pointer: Value): Terms {
-  const counts: Value[] = [];
-  let [base, constant] = [pointer, 0n];
-  for (;;) {
-    const { def } = base;
-    if (def?.name === "offset") {
-      const { pointer: inner, count } = operandsOf(def);
+  of(pointer: Value): Terms {
+    const known = this.#known.get(pointer) ?? this.#apart(pointer);
+    this.#known.set(pointer, known);
+    return known;
+  }
+
+  /** What accesses at a distance from each other have in common. */
+  keyOf(access: Access): string {
+    const { pointer, mask } = operandsOf<"load" | "store">(access);
+    const filled = access.name === "load" ? operandsOf(access).other?.id : undefined;
+    return `${this.of(pointer).key} ${mask?.id} ${filled} ${access.attrs.modifiers}`;
+  }
+
+  /** By how many elements another access lies behind one that is alike. */
+  distance(first: Access, other: Access): bigint | undefined {
+    if (this.keyOf(first) !== this.keyOf(other)) return undefined;
+    const [from, to] = [first, other].map((one) =>
+      this.of(operandsOf<"load" | "store">(one).pointer).constant
+    );
+    return from === undefined || to === undefined ? undefined : to - from;
+  }
+
+  #apart(pointer: Value): Terms {
+    const counts: Value[] = [];
+    let { base, constant } = this.#withoutConstants(pointer);
+    // Pointers that loops of the source step by are chains of any length.
+    while (base.def?.name === "offset" && counts.length < MOST_TERMS) {
+      const { pointer: inner, count } = operandsOf(base.def);
       const open = [count];
       for (let one = open.pop(); one !== undefined; one = open.pop()) {
-        const splat = madeBy(one, "splat");
-        const number = constantOf(splat === undefined ? one : operandsOf(splat).value);
-        if (typeof number === "bigint") constant += number;
+        const number = numberOf(one);
+        if (number !== undefined) constant += number;
         else if (one.def?.name === "add" && counts.length < MOST_TERMS) {
           open.push(...pairOf(one.def));
         } else counts.push(one);
       }
-      base = inner;
-    } else if (def?.name === "splat") base = operandsOf(def).value;
-    else return { base, counts, constant };
+      const moved = this.#withoutConstants(inner);
+      base = moved.base;
+      constant += moved.constant;
+    }
+    const ids = counts.map(({ id }) => id).sort((a, b) => a - b);
+    return { key: `${base.id} ${ids}`, constant };
   }
+
+  #withoutConstants(pointer: Value): { readonly base: Value; readonly constant: bigint } {
+    const path: (readonly [pointer: Value, step: bigint])[] = [];
+    let at = pointer;
+    for (;;) {
+      const { def } = at;
+      if (this.#moved.has(at)) break;
+      if (def?.name === "splat") {
+        path.push([at, 0n]);
+        at = operandsOf(def).value;
+      } else if (def?.name === "offset") {
+        const { pointer: inner, count } = operandsOf(def);
+        const number = numberOf(count);
+        if (number === undefined) break;
+        path.push([at, number]);
+        at = inner;
+      } else break;
+    }
+    let found = this.#moved.get(at) ?? { base: at, constant: 0n };
+    for (const [value, step] of path.reverse()) {
+      found = { base: found.base, constant: found.constant + step };
+      this.#moved.set(value, found);
+    }
+    return found;
+  }
+}
+
+/** A constant, the same for all elements. */
+function numberOf(value: Value): bigint | undefined {
+  const splat = madeBy(value, "splat");
+  const number = constantOf(splat === undefined ? value : operandsOf(splat).value);
+  return typeof number === "bigint" ? number : undefined;
 }
 
 /** One load, and its halves in the place of both results. */
