@@ -61,6 +61,7 @@ export function infer(func: Func): Inferred {
   const { affine, vague, iterated, unknown, dividends, direction } = collectAccesses(func);
   const byParam = accessesByParam(affine, vague);
   const all = [...affine, ...iterated];
+  let strides: Strides | undefined;
   return {
     grid: inferGrid(func, all),
     access: direction,
@@ -68,7 +69,7 @@ export function infer(func: Func): Inferred {
       inferTensor(param, accesses) ?? []
     ),
     shaping: shapingOf(func),
-    strides: () => stridesOf(func),
+    strides: () => (strides ??= stridesOf(func)),
     used: usedParams(func),
     bounds: (grid) => ({
       ranges: rangesOf(byParam, grid),

@@ -11,7 +11,7 @@ import { SCALARS } from "../support/scalar.ts";
 import { nameOf } from "./accesses.ts";
 import { AffineAnalysis } from "./affine.ts";
 import { paramsOf } from "./expr.ts";
-import { type Atom, isOfTile, type Term } from "./poly.ts";
+import { type Atom, isOfTile, type Poly, type Term } from "./poly.ts";
 import { Reach } from "./reach.ts";
 
 /** An access to so many times fewer elements than the largest one demands nothing: one number for each row of a matrix. */
@@ -63,21 +63,22 @@ function demandsOf(func: Func): readonly Demands[] {
     const { element, shape } = pointer.type;
     // Buffers of the file are the compiler's own affair, not the caller's.
     if (!isPointer(element) || element.space === "constant") return;
-    const along = (
-      analysis: AffineAnalysis,
-      units: ReadonlySet<string>,
-      isStill: boolean,
-    ): Names =>
-      mask === undefined
-        ? []
-        : namesAlong(analysis, { pointer, mask, units, isStill }) ?? integersOf(mask);
+    const ofPointer = integersOf(pointer);
+    const ofMask = mask === undefined ? [] : integersOf(mask);
     found.push({
       elements: elementsOf(shape),
-      byDependence: (units) => [...integersOf(pointer), ...along(inProgram, units, false)],
-      byParts: (units) => [
-        ...startNames(inProgram, pointer, integersOf),
-        ...along(withIndices, units, true),
-      ],
+      byDependence: (units) => {
+        const along = maskAlong(inProgram, { pointer, mask, units, isStill: false });
+        return [...ofPointer, ...along === undefined ? ofMask : clearNames(along) ?? ofMask];
+      },
+      byParts: (units) => {
+        const address = inProgram.pointer(pointer);
+        const along = maskAlong(withIndices, { pointer, mask, units, isStill: true });
+        return [
+          ...address === undefined ? ofPointer : partNames(termsOf(address.bytes), integersOf),
+          ...along === undefined ? ofMask : partNames(along, integersOf),
+        ];
+      },
     });
   });
   const most = found.reduce((so, { elements }) => Math.max(so, elements), 0);
@@ -85,17 +86,11 @@ function demandsOf(func: Func): readonly Demands[] {
 }
 
 /**
- * The parameters that decide where runs of elements begin: of each part of an address those that are factors by themselves. So
- * of `pid / H * stride` the stride is, not H.
+ * The parameters that decide whether the parts of a sum, bytes or elements, are what wide accesses are aligned to: those that are
+ * factors by themselves. So of `pid / H * stride` the stride is, not H.
  */
-function startNames(
-  analysis: AffineAnalysis,
-  pointer: Value,
-  integersOf: (value: Value) => Names,
-): Names {
-  const address = analysis.pointer(pointer);
-  if (address === undefined) return integersOf(pointer);
-  return [...address.bytes.values()].flatMap(({ coefficient, atoms }) => {
+function partNames(terms: readonly Term[], integersOf: (value: Value) => Names): Names {
+  return terms.flatMap(({ coefficient, atoms }) => {
     if (coefficient % VECTOR_BYTES === 0n) return [];
     const factors = atoms.flatMap((atom) => atom.kind === "param" ? [atom.name] : []);
     if (factors.length > 0) return factors;
@@ -109,24 +104,33 @@ function startNames(
   });
 }
 
+/** Where one term is of something else too, it is not clear what decides it. */
+function clearNames(terms: readonly Term[]): Names | undefined {
+  const atoms = atomsOf(terms);
+  return atoms.some(({ kind }) => kind === "opaque" || kind === "scalar")
+    ? undefined
+    : atoms.flatMap((atom) => atom.kind === "param" ? [atom.name] : []);
+}
+
 /**
- * The parameters in the parts of a mask along the axes on which addresses are contiguous: only these decide how many elements
- * one instruction may access. If `isStill`, also along the axes on which addresses do not move: where the mask does not either,
- * one access serves several elements. Undefined where that is not clear: no axis is contiguous, or the mask has more in it.
+ * The parts of a mask along the axes on which addresses are contiguous: only these decide how many elements one instruction
+ * may access. If `isStill`, also along the axes on which addresses do not move: where the mask does not either, one access
+ * serves several elements. Undefined where no axis is contiguous, or the mask has more in it.
  */
-function namesAlong(
+function maskAlong(
   analysis: AffineAnalysis,
   { pointer, mask, units, isStill }: {
     readonly pointer: Value;
-    readonly mask: Value;
+    readonly mask: Value | undefined;
     readonly units: ReadonlySet<string>;
     readonly isStill: boolean;
   },
-): Names | undefined {
+): readonly Term[] | undefined {
+  if (mask === undefined) return [];
   const address = analysis.pointer(pointer);
   const constraints = analysis.mask(mask);
   if (address === undefined || !analysis.isWhole(mask)) return undefined;
-  const terms = [...address.bytes.values()];
+  const terms = termsOf(address.bytes);
   const isAlone = ({ atoms }: Term): boolean =>
     atoms.filter((atom) => atom.kind !== "param" || !units.has(atom.name)).length === 1;
   const contiguous = atomsOf(terms.filter(isAlone)).flatMap((atom) =>
@@ -136,19 +140,16 @@ function namesAlong(
   const moving = axesOf(atomsOf(terms));
   const isAlong = (axis: number): boolean =>
     contiguous.includes(axis) || (isStill && !moving.includes(axis));
-  const atoms = constraints
-    .map(({ poly }) => atomsOf([...poly.values()]))
-    .filter((all) => axesOf(all).some(isAlong))
+  const along = constraints.map(({ poly }) => termsOf(poly))
+    .filter((all) => axesOf(atomsOf(all)).some(isAlong))
     .flat();
-  if (atoms.some(({ kind }) => VAGUE.has(kind))) return undefined;
-  return atoms.flatMap((atom) => atom.kind === "param" ? [atom.name] : []);
+  return atomsOf(along).some(({ kind }) => kind === "run" || kind === "digit") ? undefined : along;
 }
 
 const axesOf = (atoms: readonly Atom[]): readonly number[] =>
   atoms.flatMap((atom) => isOfTile(atom) ? [atom.axis] : []);
 
-/** Parts of masks of which it is not clear what decides them. */
-const VAGUE: ReadonlySet<Atom["kind"]> = new Set(["opaque", "scalar", "run", "digit"]);
+const termsOf = (poly: Poly): readonly Term[] => [...poly.values()];
 
 const atomsOf = (terms: readonly Term[]): readonly Atom[] => terms.flatMap(({ atoms }) => atoms);
 

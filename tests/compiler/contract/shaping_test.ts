@@ -2,6 +2,7 @@
 import { must } from "../../../compiler/support/bug.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { compileFile } from "../../support/compile.ts";
+import { stridedText } from "../../support/compiler/strided_texts.ts";
 
 /** The integers of the aligned instance of a kernel of floats. */
 function demandsOf(text: string): readonly string[] {
@@ -56,6 +57,13 @@ __global__ void k(float *X, float *Y, int rows, int columns, int ldx) {
 }`),
     ["columns", "ldx"],
   );
+});
+
+Deno.test("programs that find their tile themselves demand extents along contiguous axes alone", () => {
+  const { text } = stridedText("grouped");
+  assertEquals(demandsOf(text.replaceAll("half", "float").replaceAll(/ % [MN],/g, ",")), [
+    ...["N", "K", "sam", "sbk", "scm"],
+  ]);
 });
 
 Deno.test("the number of rows that a list names is not demanded", () => {
