@@ -45,6 +45,7 @@ everyTarget("stridedCopy() copies between any two strides, on {}", ["copy"], (de
   const [rows, columns] = [37, 45];
   const sides: readonly (readonly [Placement, Placement])[] = [
     [columnMajor(rows), rowMajor(columns)],
+    [rowMajor(columns), rowMajor(columns, 3)],
     [
       { offset: 1, rowStride: 2, columnStride: 2 * rows + 1 },
       { offset: 2, rowStride: 3 * columns, columnStride: 3 },
