@@ -6,6 +6,7 @@ import { must } from "../../../compiler/support/bug.ts";
 import type { TargetName } from "../../../compiler/targets.ts";
 import { type LoweredInstance, lowerText } from "../compiler/lowering.ts";
 import { checkMatrixRun, type StoredMatrix } from "../compiler/matrix_run.ts";
+import { shipped, withPragmas } from "../shipped.ts";
 
 export const cdiv = (a: number, b: number): number => Math.ceil(a / b);
 
@@ -31,12 +32,8 @@ export interface Extents {
   readonly startY: number;
 }
 
-const readFile = (name: string): string =>
-  Deno.readTextFileSync(new URL(`../../../kernels/${name}`, import.meta.url));
-
 /** The text of a file of `kernels/`, with the pragmas of the files that it includes in their place. */
-export const readKernel = (file: string): string =>
-  readFile(`${file}.tc`).replaceAll(/^#pragma tri include "(.*)"\n/gm, (_, name) => readFile(name));
+export const readKernel = (file: string): string => withPragmas(shipped(`${file}.tc`).text);
 
 /** A kernel of a file in one configuration instead of its own: the general and the specialised instance. */
 export function configured(file: string, kernel: string, c: Configuration): LoweredInstance[] {
