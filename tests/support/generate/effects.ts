@@ -100,10 +100,9 @@ export function remark(cx: ProgramContext): Stmt | undefined {
     case 1:
       return { parts: ["threadfence();"] };
     case 2: {
-      const { type, shape } = anyDestination(cx);
-      if (shape.length === 0) return undefined;
-      const test = makeExpr(cx, { type: "bool", shape }, 1);
-      return { parts: ["assert(", test, ` | ${type === "bool" ? "true" : "(1 == 1)"});`] };
+      const { shape } = anyDestination(cx);
+      const test = makeExpr(cx, { type: "bool", shape }, choices.between(1, 4));
+      return { parts: ["assert(", test, " | (get_num_programs(0) > 0));"] };
     }
     case 3: {
       if (!cx.has("printf")) return undefined;
