@@ -1,10 +1,15 @@
-/** A part's own elements, and what changes nothing in a reduction in place of the others (shifted_rows.ts). */
+/**
+ * A part's own elements, what changes nothing in a reduction in place of the others, and what each thread makes of its own
+ * (shifted_rows.ts).
+ */
 import type { Value } from "../../ir/func.ts";
 import type { BareOp } from "../../ir/ops.ts";
 import { type Element, isFloat, isPointer } from "../../ir/types.ts";
 import { bug } from "../../support/bug.ts";
 import { SCALARS } from "../../support/scalar.ts";
+import { product } from "../../linear/linear.ts";
 import type { Make } from "./expansion.ts";
+import type { LongRows } from "./long_rows.ts";
 
 /** The reductions of rows that are divided. */
 export type RowReduction = "add" | "max" | "min";
@@ -48,4 +53,20 @@ export function ownByBits(make: Make, operator: RowReduction, value: Value, ownB
     ? bits("and", word, ownBits)
     : bits("or", word, bits("xor", ownBits, all));
   return make("bitcast", [own], element, shape);
+}
+
+/** What each thread makes of its vectors of a row, as one element, without those of other threads. */
+export function ofThreads(
+  make: Make,
+  operator: RowReduction,
+  row: Value,
+  { axis, vector, threads, blocks }: LongRows,
+): Value {
+  const { element, shape } = row.type;
+  // Each block of a program has a part of the row, whose vectors its threads have in turn.
+  const own = [blocks, product(shape) / (threads * vector), threads / blocks];
+  const vectors = make("reshape", [row], element, [...own, vector]);
+  const ofVectors = make("reduce", [vectors], element, own, { axis: 3, operator });
+  const all = make("reduce", [ofVectors], element, own.toSpliced(1, 1), { axis: 1, operator });
+  return make("reshape", [all], element, shape.with(axis, threads));
 }

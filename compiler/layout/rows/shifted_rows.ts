@@ -23,25 +23,20 @@ import { operandsOf, resultOf } from "../../ir/op.ts";
 import { hasTrait, isLookup } from "../../ir/table.ts";
 import { isPointer, pointeeBytes } from "../../ir/types.ts";
 import { cloneFunc, replaceFunc } from "../../ir/walk.ts";
-import { product } from "../../linear/linear.ts";
 import { axisAnalysis, type AxisFacts } from "../../tile/axis.ts";
 import { cse } from "../../tile/cse.ts";
 import { dropDead } from "../../tile/drop_dead.ts";
 import type { Pass, TargetContext } from "../../tile/pass.ts";
 import { simplify } from "../../tile/simplify.ts";
 import { must } from "../../support/bug.ts";
-import { ACCESS_BYTES, type Threads, vectorAlong } from "../anchors.ts";
+import { ACCESS_BYTES, type Threads } from "../anchors.ts";
 import { CarriedData } from "../carried_data.ts";
 import { alikeIf, type ShiftDemands } from "./alignment.ts";
 import { type Make, maker, rowPointers, rowStarts, shiftOf } from "./expansion.ts";
-import { hasBits, ownByBits, ownByChoice } from "./own_elements.ts";
+import { type LongRows, longRowsOf } from "./long_rows.ts";
+import { hasBits, ofThreads, ownByBits, ownByChoice } from "./own_elements.ts";
 import { maskTerms } from "./prefix_mask.ts";
 import { type Parts, partsOf, type RowPart } from "./row_parts.ts";
-
-/** Shorter rows gain little: at 2001 floats 1 %. */
-const LEAST_BYTES = 16384;
-/** A vector of doubles is two: single ones are nearly as wide (and not timed). */
-const LEAST_VECTOR = 4;
 
 export const shiftRows: Pass<TargetContext> = {
   name: "shift-rows",
@@ -56,46 +51,12 @@ export const shiftRows: Pass<TargetContext> = {
 export function toShiftedForm(func: Func, threads: Threads): ShiftDemands | undefined {
   const copy = cloneFunc(func);
   const axisInfo = axisAnalysis(copy);
-  const rows = rowsOf(copy, threads, axisInfo);
+  const rows = longRowsOf(copy, threads, axisInfo);
   const demands = rows && new Shifting(copy, rows, axisInfo).run();
   if (demands === undefined) return undefined;
   replaceFunc(func, copy);
   for (const pass of [simplify, cse, dropDead]) pass.run(func);
   return demands;
-}
-
-/** The rows of a function. */
-interface Rows {
-  /** The first access to rows whose alignment is not known. */
-  readonly leader: OpOf<"load">;
-  readonly axis: number;
-  /** Elements of a vector. */
-  readonly vector: number;
-  /** Of a program. */
-  readonly threads: number;
-  readonly blocks: number;
-}
-
-function rowsOf({ body }: Func, threads: Threads, axisInfo: AxisFacts): Rows | undefined {
-  for (const op of body.ops) {
-    if (op.name !== "load") continue;
-    const { pointer } = operandsOf(op);
-    const { shape } = pointer.type;
-    const axis = shape.length - 1;
-    const extent = shape[axis] ?? 1;
-    const bytes = pointeeBytes(pointer);
-    const vector = ACCESS_BYTES / bytes;
-    const isRow = vector >= LEAST_VECTOR && extent * bytes >= LEAST_BYTES &&
-      (axisInfo(pointer).contiguity[axis] ?? 1) >= extent;
-    if (!isRow || vectorAlong(op, axis, axisInfo) >= vector) continue;
-    const count = 32 * threads.numWarps * threads.numCtas;
-    // Each thread has whole vectors of one row, and one element of its ends.
-    const isLarge = product(shape) === extent && extent >= count * vector && count >= 3 * vector;
-    return isLarge
-      ? { leader: op, axis, vector, threads: count, blocks: threads.numCtas }
-      : undefined;
-  }
-  return undefined;
 }
 
 /**
@@ -109,7 +70,7 @@ type Divided = Readonly<Record<"middle" | "ends", Value>>;
 
 class Shifting {
   readonly #func: Func;
-  readonly #rows: Rows;
+  readonly #rows: LongRows;
   readonly #axisInfo: AxisFacts;
   readonly #shape: readonly number[];
   readonly #out: Op[] = [];
@@ -128,7 +89,7 @@ class Shifting {
   /** The parts of the tile, from the first access on; their shift, and the scalar that bounds rows. */
   #parts: (Parts & { readonly shift: Value; readonly bound: Value | undefined }) | undefined;
 
-  constructor(func: Func, rows: Rows, axisInfo: AxisFacts) {
+  constructor(func: Func, rows: LongRows, axisInfo: AxisFacts) {
     const { leader } = rows;
     this.#func = func;
     this.#rows = rows;
@@ -249,26 +210,16 @@ class Shifting {
     });
     if (middle === undefined || ends === undefined) return false;
     const { shape } = ends.type;
-    const ofThread = this.#make(operator, [this.#ofThreads(middle, op), ends], element, shape);
+    const ofThread = this.#make(
+      operator,
+      [ofThreads(this.#make, operator, middle, this.#rows), ends],
+      element,
+      shape,
+    );
     const all = this.#make("reduce", [ofThread], element, result.type.shape, op.attrs);
     if (result.name !== undefined) all.name = result.name;
     this.#reduced.set(result, all);
     return true;
-  }
-
-  /** What each thread makes of its vectors of the middle, as one element, without the others. */
-  #ofThreads(middle: Value, { attrs: { operator } }: OpOf<"reduce">): Value {
-    const { element, shape } = middle.type;
-    const { vector, threads, blocks } = this.#rows;
-    // Each block of a program has a part of the row, whose vectors its threads have in turn.
-    const own = [blocks, product(shape) / (threads * vector), threads / blocks];
-    const vectors = this.#make("reshape", [middle], element, [...own, vector]);
-    const ofVectors = this.#make("reduce", [vectors], element, own, { axis: 3, operator });
-    const ofThreads = this.#make("reduce", [ofVectors], element, own.toSpliced(1, 1), {
-      axis: 1,
-      operator,
-    });
-    return this.#make("reshape", [ofThreads], element, this.#shapeOf("ends"));
   }
 
   #access(op: OpOf<"load" | "store">): boolean {

@@ -1,0 +1,50 @@
+/** Rows that start anywhere, and are long enough to be worth aligned vectors and ends apart (shifted_rows.ts). */
+import type { Func, OpOf } from "../../ir/func.ts";
+import { operandsOf } from "../../ir/op.ts";
+import { pointeeBytes } from "../../ir/types.ts";
+import { product } from "../../linear/linear.ts";
+import type { AxisFacts } from "../../tile/axis.ts";
+import { ACCESS_BYTES, type Threads, vectorAlong } from "../anchors.ts";
+
+/** Shorter rows gain little: at 2001 floats 1 %. */
+const LEAST_BYTES = 16384;
+/** A vector of doubles is two: single ones are nearly as wide (and not timed). */
+const LEAST_VECTOR = 4;
+
+/** The rows of a function. */
+export interface LongRows {
+  /** The first access to rows whose alignment is not known. */
+  readonly leader: OpOf<"load">;
+  readonly axis: number;
+  /** Elements of a vector. */
+  readonly vector: number;
+  /** Of a program. */
+  readonly threads: number;
+  readonly blocks: number;
+}
+
+export function longRowsOf(
+  { body }: Func,
+  threads: Threads,
+  axisInfo: AxisFacts,
+): LongRows | undefined {
+  for (const op of body.ops) {
+    if (op.name !== "load") continue;
+    const { pointer } = operandsOf(op);
+    const { shape } = pointer.type;
+    const axis = shape.length - 1;
+    const extent = shape[axis] ?? 1;
+    const bytes = pointeeBytes(pointer);
+    const vector = ACCESS_BYTES / bytes;
+    const isRow = vector >= LEAST_VECTOR && extent * bytes >= LEAST_BYTES &&
+      (axisInfo(pointer).contiguity[axis] ?? 1) >= extent;
+    if (!isRow || vectorAlong(op, axis, axisInfo) >= vector) continue;
+    const count = 32 * threads.numWarps * threads.numCtas;
+    // Each thread has whole vectors of one row, and one element of its ends.
+    const isLarge = product(shape) === extent && extent >= count * vector && count >= 3 * vector;
+    return isLarge
+      ? { leader: op, axis, vector, threads: count, blocks: threads.numCtas }
+      : undefined;
+  }
+  return undefined;
+}
