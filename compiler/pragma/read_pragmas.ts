@@ -207,7 +207,7 @@ function pragmasOnly(file: SourceFile, reporter: Reporter): readonly PragmaItem[
         span,
         `expected \`#pragma tri\`: \`${file.name}\` is read for pragmas alone`,
         {
-          hint: "what else it has belongs into a file for `#include`",
+          hint: "what else it has belongs in a file for `#include`",
         },
       );
       return [];
