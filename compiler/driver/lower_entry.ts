@@ -193,7 +193,7 @@ function hasChain({ body }: Func): boolean {
 }
 
 /** The form whose rows are accessed by aligned vectors, wherever they start; undefined where there are none. */
-function lowerShiftedForm(
+export function lowerShiftedForm(
   source: Func,
   lowering: TargetLowering,
 ): { readonly form: LoweredForm | undefined; readonly sameAnswers: LoweredEntry["sameAnswers"] } {

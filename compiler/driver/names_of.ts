@@ -24,6 +24,7 @@ import { buildInstance, buildOptions } from "./instance_build.ts";
 import { instanceTexts, targetsFrom } from "./instance_texts.ts";
 import {
   lowerEntry,
+  lowerShiftedForm,
   lowerTensorForm,
   type TargetLowering,
   withWarpsOfRows,
@@ -133,6 +134,9 @@ function lowerNamed(
 
 /** The entry's code; undefined where the target has no room for it. */
 function kernelOf(func: Func, lowering: TargetLowering): PtxKernel | undefined {
+  if (lowering.form === "shifted") {
+    return lowerShiftedForm(func, lowering).form?.lowered.kernel;
+  }
   if (lowering.form !== "plain") {
     const otherwise = withWarpsOfRows(func, lowering);
     const form = lowerTensorForm(func, lowering).form ??
