@@ -91,7 +91,7 @@ export const STATEMENTS = {
   ),
   E7011: inside(
     "The code of a tile is emitted for each element that a thread holds. Assemblers take minutes for a kernel of more than 250,000 instructions. Make tiles smaller, use more warps, or write a loop instead of repeated code.",
-    "float x[65536] = *(X + (0 ... 65536));\nx = sin(sin(sin(sin(sin(sin(sin(sin(x))))))));\n*(X + (0 ... 65536)) = x;",
+    "float x[524288] = *(X + (0 ... 524288));\nx = sin(sin(sin(sin(sin(sin(sin(sin(x))))))));\n*(X + (0 ... 524288)) = x;",
     "float x[1024] = *(X + (0 ... 1024));\nx = sin(sin(sin(sin(sin(sin(sin(sin(x))))))));\n*(X + (0 ... 1024)) = x;",
   ),
   E7012: file(
