@@ -14,7 +14,10 @@ export interface EntryOptions extends StatedOptions {
   readonly numWarps: number;
 }
 
-/** The options of an entry, with warps for its tiles where none are stated. A text that asks for them gets those it was told. */
+/**
+ * The options of an entry. Where `num_warps` is not stated, the tiles decide; a text that uses `__TRI_NUM_WARPS__` has
+ * `ASKED_WARPS`, the value of that macro, since macros are expanded before there are tiles.
+ */
 export function entryOptions(
   func: Func,
   stated: StatedOptions,

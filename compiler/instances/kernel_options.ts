@@ -3,7 +3,7 @@ import type { OptionSetting } from "../pragma/pragma.ts";
 import type { OptionName } from "../pragma/pragma_options.ts";
 import type { FloatOptions } from "../support/float_options.ts";
 
-/** What a text that asks for the warps (`__TRI_NUM_WARPS__`) has where no option says them. */
+/** The value of `__TRI_NUM_WARPS__`, and the warps of a text that uses it, where `num_warps` is not stated. */
 export const ASKED_WARPS = 4;
 
 /** Settings of one instance that the compiler acts on. */

@@ -52,7 +52,7 @@ Deno.test("defaultWarps() counts the elements of a block, where a program has se
   assertEquals(warpsOf(`#pragma tri num_ctas=4\n${rows(32768)}`), [8]);
 });
 
-Deno.test("compileFile() keeps to the warps that options state, and to those that a text was told", () => {
+Deno.test("compileFile() uses the num_warps that is stated, and 4 for a text with __TRI_NUM_WARPS__", () => {
   assertEquals(warpsOf(`#pragma tri num_warps=2\n${rows(8192)}`), [2]);
   const asks = rows(8192).replace("int c", "int w = __TRI_NUM_WARPS__; *Y = w; int c");
   assertEquals(warpsOf(asks), [4]);

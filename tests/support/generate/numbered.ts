@@ -61,7 +61,7 @@ export function pairs(cx: ProgramContext): Stmt | readonly Stmt[] | undefined {
   return [declared, ...both, ...stores(cx, { type, at, even, odd, count })];
 }
 
-/** Types of indices on their way, and the largest one that goes through: its double may not. */
+/** Types that an index is converted by and to, and the largest index that they represent; twice that may overflow. */
 const CONVERSIONS = [
   { by: "int", to: "int", most: 1073741823 },
   { by: "int", to: "long", most: 2147483647 },
