@@ -62,8 +62,9 @@ async function kill(child: Deno.ChildProcess, milliseconds: number): Promise<boo
   const [{ signal }] = await Promise.all([
     // Not after the streams: a process that has ended by itself cannot be killed.
     child.status.finally(() => clearTimeout(timer)),
-    child.stdout.cancel(),
-    child.stderr.cancel(),
+    // Read, not closed: a process whose output nobody takes ends by itself, also one that watches.
+    child.stdout.pipeTo(new WritableStream()),
+    child.stderr.pipeTo(new WritableStream()),
   ]);
   return signal === "SIGKILL";
 }
