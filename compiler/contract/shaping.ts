@@ -52,8 +52,8 @@ export function shapingOf(func: Func): Shaping {
 /** Of each access that is not minor. */
 function demandsOf(func: Func): readonly Demands[] {
   const reach = new Reach(func);
-  const inProgram = new AffineAnalysis(func, "program");
-  const withIndices = new AffineAnalysis(func, "strides");
+  const inProgram = partsOfMasks(new AffineAnalysis(func, "program"));
+  const withIndices = partsOfMasks(new AffineAnalysis(func, "strides"));
   const integersOf = (value: Value): Names => reach.params(value).filter(isInteger).map(nameOf);
   const found: Demands[] = [];
   walkOps(func.body, (op) => {
@@ -65,17 +65,18 @@ function demandsOf(func: Func): readonly Demands[] {
     if (!isPointer(element) || element.space === "constant") return;
     const ofPointer = integersOf(pointer);
     const ofMask = mask === undefined ? [] : integersOf(mask);
+    const program = inProgram(pointer, mask);
+    const indices = withIndices(pointer, mask);
     found.push({
       elements: elementsOf(shape),
       byDependence: (units) => {
-        const along = maskAlong(inProgram, { pointer, mask, units, isStill: false });
+        const along = maskAlong(program, { units, isStill: false });
         return [...ofPointer, ...along === undefined ? ofMask : clearNames(along) ?? ofMask];
       },
       byParts: (units) => {
-        const address = inProgram.pointer(pointer);
-        const along = maskAlong(withIndices, { pointer, mask, units, isStill: true });
+        const along = maskAlong(indices, { units, isStill: true });
         return [
-          ...address === undefined ? ofPointer : partNames(termsOf(address.bytes), integersOf),
+          ...program.address === undefined ? ofPointer : partNames(program.address, integersOf),
           ...along === undefined ? ofMask : partNames(along, integersOf),
         ];
       },
@@ -112,38 +113,70 @@ function clearNames(terms: readonly Term[]): Names | undefined {
     : atoms.flatMap((atom) => atom.kind === "param" ? [atom.name] : []);
 }
 
+/** What is known of an access before strides are assumed to be 1. */
+interface MaskedAddress {
+  /** Undefined if it is not known. */
+  readonly address: readonly Term[] | undefined;
+  /** Axes along which the address moves. */
+  readonly moving: readonly number[];
+  /** Undefined if there is more in the mask. */
+  readonly mask: readonly MaskPart[] | undefined;
+}
+
+/** A comparison of a mask. */
+interface MaskPart {
+  readonly terms: readonly Term[];
+  readonly axes: readonly number[];
+  /** Whether it is the same within runs of an axis, which are no parameter's. */
+  readonly isInRuns: boolean;
+}
+
+/** Answers for the accesses of one function, which share masks. */
+function partsOfMasks(
+  analysis: AffineAnalysis,
+): (pointer: Value, mask: Value | undefined) => MaskedAddress {
+  const masks = new Map<Value, readonly MaskPart[] | undefined>();
+  const partsOf = (mask: Value): readonly MaskPart[] | undefined => {
+    if (!masks.has(mask)) {
+      masks.set(mask, analysis.isWhole(mask) ? analysis.mask(mask).map(maskPart) : undefined);
+    }
+    return masks.get(mask);
+  };
+  return (pointer, mask) => {
+    const bytes = analysis.pointer(pointer)?.bytes;
+    const address = bytes && termsOf(bytes);
+    const parts = mask === undefined ? [] : partsOf(mask);
+    return { address, moving: axesOf(atomsOf(address ?? [])), mask: parts };
+  };
+}
+
+function maskPart({ poly }: { readonly poly: Poly }): MaskPart {
+  const terms = termsOf(poly);
+  const atoms = atomsOf(terms);
+  const isInRuns = atoms.some(({ kind }) => kind === "run" || kind === "digit");
+  return { terms, axes: axesOf(atoms), isInRuns };
+}
+
 /**
  * The parts of a mask along the axes on which addresses are contiguous: only these decide how many elements one instruction
  * may access. If `isStill`, also along the axes on which addresses do not move: where the mask does not either, one access
  * serves several elements. Undefined where no axis is contiguous, or the mask has more in it.
  */
 function maskAlong(
-  analysis: AffineAnalysis,
-  { pointer, mask, units, isStill }: {
-    readonly pointer: Value;
-    readonly mask: Value | undefined;
-    readonly units: ReadonlySet<string>;
-    readonly isStill: boolean;
-  },
+  { address, moving, mask }: MaskedAddress,
+  { units, isStill }: { readonly units: ReadonlySet<string>; readonly isStill: boolean },
 ): readonly Term[] | undefined {
-  if (mask === undefined) return [];
-  const address = analysis.pointer(pointer);
-  const constraints = analysis.mask(mask);
-  if (address === undefined || !analysis.isWhole(mask)) return undefined;
-  const terms = termsOf(address.bytes);
-  const isAlone = ({ atoms }: Term): boolean =>
-    atoms.filter((atom) => atom.kind !== "param" || !units.has(atom.name)).length === 1;
-  const contiguous = atomsOf(terms.filter(isAlone)).flatMap((atom) =>
-    atom.kind === "lane" ? [atom.axis] : []
-  );
+  if (mask?.length === 0) return [];
+  if (address === undefined || mask === undefined) return undefined;
+  const contiguous = address.flatMap(({ atoms }) => {
+    const [atom, ...others] = atoms.filter((one) => one.kind !== "param" || !units.has(one.name));
+    return atom?.kind === "lane" && others.length === 0 ? [atom.axis] : [];
+  });
   if (contiguous.length === 0) return undefined;
-  const moving = axesOf(atomsOf(terms));
   const isAlong = (axis: number): boolean =>
     contiguous.includes(axis) || (isStill && !moving.includes(axis));
-  const along = constraints.map(({ poly }) => termsOf(poly))
-    .filter((all) => axesOf(atomsOf(all)).some(isAlong))
-    .flat();
-  return atomsOf(along).some(({ kind }) => kind === "run" || kind === "digit") ? undefined : along;
+  const along = mask.filter(({ axes }) => axes.some(isAlong));
+  return along.some(({ isInRuns }) => isInRuns) ? undefined : along.flatMap(({ terms }) => terms);
 }
 
 const axesOf = (atoms: readonly Atom[]): readonly number[] =>
