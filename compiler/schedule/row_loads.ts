@@ -4,14 +4,13 @@
  * each other in.
  */
 import { type Func, isOp, type Op, type OpOf, type Value } from "../ir/func.ts";
-import { madeBy, operandsOf } from "../ir/op.ts";
+import { madeBy } from "../ir/op.ts";
 import { hasTrait, rowOf } from "../ir/table.ts";
-import { bytesOf, isPointer, pointeeBytes } from "../ir/types.ts";
+import { bytesOf } from "../ir/types.ts";
 import { walkOps } from "../ir/walk.ts";
-import { accessGroups } from "../layout/access_groups.ts";
 import { exchangeBytes } from "../layout/exchanges.ts";
-import { copyBits } from "../linear/threads.ts";
 import type { AxisFacts } from "../tile/axis.ts";
+import { ownAccess } from "./own_copies.ts";
 
 /** The widest `cp.async`: narrower ones take as many instructions as loads do, and reading takes more. */
 const COPY_BYTES = 16;
@@ -132,15 +131,11 @@ function rowLoads(
   }
   const end = beginning.findIndex((op) => !isQuiet(op));
   return beginning.slice(0, end < 0 ? undefined : end).flatMap((op): RowLoad[] => {
-    if (op.name !== "load" || !isPlain(op)) return [];
-    const [group] = accessGroups(op, axisInfo);
-    if (group === undefined) return [];
-    const bytes = group.length * pointeeBytes(operandsOf(op).pointer);
-    // The first registers are those of an access.
-    const isVector = group.every((register, i) => register === i);
-    const fits = isVector && bytes === COPY_BYTES &&
+    if (op.name !== "load") return [];
+    const access = ownAccess(op, axisInfo);
+    const fits = access?.bytes === COPY_BYTES &&
       ![...derivedFrom(func, (one) => one === op)].some((value) => inRegions.has(value));
-    return fits ? [{ load: op, vectorBits: Math.log2(group.length) }] : [];
+    return fits ? [{ load: op, vectorBits: access.vectorBits }] : [];
   });
 }
 
@@ -148,15 +143,6 @@ function rowLoads(
 export function isQuiet(op: Op): boolean {
   const { effect } = rowOf(op);
   return effect === "pure" || effect === "read";
-}
-
-/** Each thread loads elements of its own from memory. */
-function isPlain(load: OpOf<"load">): boolean {
-  const { pointer: { type: { layout, element } } } = operandsOf(load);
-  const { modifiers, beside } = load.attrs;
-  if (layout === undefined || !isPointer(element) || element.space !== "global") return false;
-  return modifiers.length === 0 && beside !== true &&
-    layout.register.every((basis) => basis !== 0) && copyBits(layout) === 0;
 }
 
 export function isZero(value: Value): boolean {

@@ -12,23 +12,13 @@
  *
  * No thread reads what another one copied, so there are no barriers.
  */
-import {
-  type Func,
-  newOp,
-  newUncheckedOp,
-  type Op,
-  type OpOf,
-  takeNames,
-  type Value,
-} from "../ir/func.ts";
+import { type Func, newOp, newUncheckedOp, type Op, takeNames, type Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
-import { bytesOf } from "../ir/types.ts";
-import { layoutOf } from "../layout/tiles.ts";
-import type { LinearLayout } from "../linear/linear.ts";
 import { fitsShared } from "../targets.ts";
 import type { Pass, TargetContext } from "../tile/pass.ts";
 import { aligned, sharedBytes } from "./allocate_shared.ts";
 import { ScheduleBuilder } from "./builder.ts";
+import { bytesInBlock, ownBuffer } from "./own_copies.ts";
 import {
   chooseLoads,
   derivedFrom,
@@ -61,17 +51,6 @@ export const stageRows: Pass<TargetContext> = {
     return true;
   },
 };
-
-/** Where a block's elements lie: those of an access side by side, then those of the lanes that access at once. */
-function columnsOf({ register, lane, warp }: LinearLayout, vectorBits: number): number[] {
-  return [...register.slice(0, vectorBits), ...lane, ...warp, ...register.slice(vectorBits)];
-}
-
-/** Bytes that a buffer for a block's part of a tile takes. */
-function bytesInBlock(load: OpOf<"load">): number {
-  const { type } = resultOf(load);
-  return aligned(bytesOf(type.element) * 2 ** columnsOf(layoutOf(resultOf(load)), 0).length);
-}
 
 interface Copied {
   readonly buffer: Value;
@@ -121,14 +100,9 @@ class Staging {
   #copy({ load, vectorBits }: RowLoad): void {
     const { func } = this;
     const build = new ScheduleBuilder(func, this.#out, load.span);
-    const { element, shape } = resultOf(load).type;
     const { pointer, mask, other } = operandsOf(load);
-    const columns = columnsOf(layoutOf(pointer), vectorBits);
-    const [offset, bytes] = [this.#end, bytesInBlock(load)];
-    this.#end += bytes;
-    const type = { element, shape, shared: { shape, columns, vectorBits } };
-    const attrs = { slots: 1, slot_bytes: bytes, offset, exclusive: true };
-    const made = newOp(func, "shared_buffer", [], [type], load.span, attrs);
+    const made = ownBuffer(func, load, { vectorBits }, 1, this.#end);
+    this.#end += bytesInBlock(load);
     const buffer = resultOf(made);
     this.#buffers.push(made);
     const [slot, always] = [build.int(0), build.true()];

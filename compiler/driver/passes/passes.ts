@@ -13,6 +13,7 @@ import { shiftRows } from "../../layout/rows/shifted_rows.ts";
 import { wordRows } from "../../layout/rows/word_rows.ts";
 import { allocateShared } from "../../schedule/allocate_shared.ts";
 import { keepWeights } from "../../schedule/keep_weights.ts";
+import { loadAhead } from "../../schedule/loads_ahead/load_ahead.ts";
 import { memoryOrder } from "../../schedule/memory_order.ts";
 import { loopPrograms } from "../../schedule/programs/loop_programs.ts";
 import { stageOperands } from "../../schedule/stage_operands.ts";
@@ -134,8 +135,13 @@ const SCHEDULE: readonly Row<TargetContext>[] = [
     because: "copies run on from one program of a block into the next",
   },
   {
-    pass: memoryOrder,
+    pass: loadAhead,
     needs: ["stage-operands"],
+    because: "loops around dots have pipelines of their own",
+  },
+  {
+    pass: memoryOrder,
+    needs: ["load-ahead"],
     because: "prefetched loads are where they happen; barriers of staging count",
   },
   {
