@@ -6,7 +6,7 @@ import { isLookup, rowOf } from "../../ir/table.ts";
 import { walkOps } from "../../ir/walk.ts";
 import { hasBlockBarrier } from "../../layout/exchanges.ts";
 import { parametersNeeded } from "../backward_slice.ts";
-import { type AddressState, addressState } from "../pipeline/prefetch.ts";
+import { type AddressState, addressState, pick } from "../pipeline/prefetch.ts";
 
 /** A loop, and what it loads ahead. */
 export interface AheadLoop {
@@ -37,9 +37,11 @@ export function aheadLoop(loop: OpOf<"while">, stores: Stores): AheadLoop | unde
     op.name === "load" && isEarly(loop, op) && !stores.meet(op, inLoop) ? [op] : []
   );
   const carried = addressState(loop, loads.flatMap(({ operands }) => operands));
-  return loads.length === 0 || carried === undefined
-    ? undefined
-    : { loop, loads, carried, barriers };
+  if (loads.length === 0 || carried === undefined) return undefined;
+  // Tables that say where later iterations load from are read earlier too.
+  const next = pick(loopOf(loop).repeated, carried.entering);
+  const readsTables = parametersNeeded(body, next, false) === undefined;
+  return readsTables && inLoop.length > 0 ? undefined : { loop, loads, carried, barriers };
 }
 
 /** Cache operators with which a load must happen when the program says so. */
@@ -69,15 +71,16 @@ function isForNext(loop: OpOf<"while">, loaded: Value): boolean {
 /** Which stores may change what loads read. */
 export class Stores {
   readonly #aliasFree: ReadonlySet<Value | undefined>;
-  readonly #all: readonly Op[];
+  /** What writes, and loops, in print order. */
+  readonly #order: readonly Op[];
 
   constructor(func: Func, readonly rootOf: (pointer: Value) => Value | undefined) {
     this.#aliasFree = new Set(func.params.filter((_, i) => func.paramFacts[i]?.noalias === true));
-    const all: Op[] = [];
+    const order: Op[] = [];
     walkOps(func.body, (op) => {
-      if (rowOf(op).effect === "write") all.push(op);
+      if (rowOf(op).effect === "write" || op.name === "while") order.push(op);
     });
-    this.#all = all;
+    this.#order = order;
   }
 
   /** The stores of a loop; undefined if it does more than that to memory. */
@@ -105,8 +108,12 @@ export class Stores {
     });
   }
 
-  /** Whether a store of the function may write what one of some loads reads. */
-  meetAny(loads: readonly OpOf<"load">[]): boolean {
-    return loads.some((load) => this.meet(load, this.#all));
+  /** Whether stores outside of a loop may write what its loads read, before it and behind it. */
+  around({ loop, loads }: AheadLoop, isInLoop: boolean): { before: boolean; behind: boolean } {
+    const at = this.#order.indexOf(loop);
+    const [first, last] = [this.#order.slice(0, at), this.#order.slice(at)]
+      .map((ops) => loads.some((load) => this.meet(load, ops.filter((op) => op.name !== "while"))));
+    const [before = true, behind = true] = [first, last];
+    return isInLoop ? { before: before || behind, behind: before || behind } : { before, behind };
   }
 }

@@ -28,15 +28,15 @@ interface Ring {
   readonly vectorBits: readonly number[];
   /** Where the buffers begin. */
   readonly offset: number;
-  /** No store of the function may write what is copied. */
-  readonly isOrdered: boolean;
+  /** Where stores may write what is copied, for which threads wait: copies are no accesses that a pass would order. */
+  readonly waits: { readonly before: boolean; readonly behind: boolean };
 }
 
 /** Gives what takes the loop's place, and the buffers. */
 export function copyIntoSlots(
   func: Func,
   ahead: AheadLoop,
-  { slots, vectorBits, offset, isOrdered }: Ring,
+  { slots, vectorBits, offset, waits }: Ring,
 ): { readonly ops: readonly Op[]; readonly buffers: readonly OpOf<"shared_buffer">[] } {
   const { loop, loads } = ahead;
   let end = offset;
@@ -46,8 +46,7 @@ export function copyIntoSlots(
     return buffer;
   });
   const before = new ScheduleBuilder(func, [], loop.span);
-  // Copies are no accesses that a pass would keep in order (memory_order.ts).
-  if (!isOrdered) before.barrier();
+  if (waits.before) before.barrier();
   const copy = (build: ScheduleBuilder, iteration: Iteration, slot: Value): Iteration =>
     copyIteration(func, ahead, build, iteration, { buffers: buffers.map(resultOf), slot });
   let iteration = firstIteration(ahead, before);
@@ -81,7 +80,7 @@ export function copyIntoSlots(
   replaceUses(func, elements);
   const after = new ScheduleBuilder(func, [], loop.span);
   after.effect("wait_group", [], { pending: 0 });
-  if (!isOrdered) after.barrier();
+  if (waits.behind) after.barrier();
   return { ops: [...before.out, loop, ...after.out], buffers };
 }
 

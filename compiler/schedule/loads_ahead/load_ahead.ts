@@ -50,25 +50,25 @@ class Loops {
   }
 
   /** Innermost loops only: around others latencies matter less. */
-  visit(region: Region): void {
+  visit(region: Region, isInLoop = false): void {
     region.ops = region.ops.flatMap((op) => {
-      op.regions.forEach((inner) => this.visit(inner));
-      return op.name === "while" ? this.#loop(op) : [op];
+      op.regions.forEach((inner) => this.visit(inner, isInLoop || op.name === "while"));
+      return op.name === "while" ? this.#loop(op, isInLoop) : [op];
     });
   }
 
-  #loop(loop: OpOf<"while">): readonly Op[] {
+  #loop(loop: OpOf<"while">, isInLoop: boolean): readonly Op[] {
     const { func, context, buffers } = this;
     if (holds(loopOf(loop).body, LOOPS)) return [loop];
     const ahead = aheadLoop(loop, this.#stores);
     if (ahead === undefined) return [loop];
-    const end = buffers.reduce((sum, { attrs }) => sum + attrs.slots * attrs.slot_bytes, 0);
-    const form = chooseForm(ahead, context, end + sharedBytes(func));
+    const offset = buffers.reduce((sum, { attrs }) => sum + attrs.slots * attrs.slot_bytes, 0);
+    const form = chooseForm(ahead, context, offset + sharedBytes(func));
     if (form === undefined) return [loop];
     this.isChanged = true;
     if (form.in === "registers") return loadIntoRegisters(func, ahead);
-    const isOrdered = !this.#stores.meetAny(ahead.loads);
-    const made = copyIntoSlots(func, ahead, { ...form, offset: end, isOrdered });
+    const waits = this.#stores.around(ahead, isInLoop);
+    const made = copyIntoSlots(func, ahead, { ...form, offset, waits });
     buffers.push(...made.buffers);
     return made.ops;
   }
