@@ -1,6 +1,7 @@
 /** Random statements. Each program stores into its own part of the outputs, so that nothing races. */
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
 import { chain } from "./chains.ts";
+import { chunks } from "./chunks.ts";
 import { assignable } from "./elementwise.ts";
 import { exchange, inPlace, orderOf, promise, remark, walk } from "./effects.ts";
 import { makeExpr } from "./expressions.ts";
@@ -395,6 +396,7 @@ const MAKERS: readonly (readonly [number, Maker])[] = [
   [1, numbered],
   [1, hiding],
   [1, chain],
+  [1, chunks],
   [2, matrix],
   [2, accumulation],
   [1, stream],
