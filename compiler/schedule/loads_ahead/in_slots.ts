@@ -54,21 +54,17 @@ export function copyIntoSlots(
     iteration = copy(before, iteration, before.int(slot));
   }
   const { inBody, yields } = carry({ func, loop }, {
-    from: before.int(0),
     to: before.int(slots - 1),
     runs: iteration.runs,
     state: iteration.state,
   });
-  const { from, to, runs, state } = inBody;
+  const { to, runs, state } = inBody;
   const build = new ScheduleBuilder(func, [], loop.span);
   const next = copy(build, { state, runs }, to);
   build.effect("wait_group", [], { pending: slots - 1 });
-  yields({
-    from: build.advance(from, slots),
-    to: build.advance(to, slots),
-    runs: next.runs,
-    state: next.state,
-  });
+  // Slots are filled in a circle: the one after the last that was filled is the first.
+  const from = build.advance(to, slots);
+  yields({ to: from, runs: next.runs, state: next.state });
   const { body } = loopOf(loop);
   const elements = new Map<Value, Value>();
   for (const op of body.ops) {
