@@ -20,6 +20,7 @@ import { bytesOf, isPointer } from "../../ir/types.ts";
 import { registerCount, tileBytes } from "../../layout/tiles.ts";
 import { fitsShared, query, type Target } from "../../targets.ts";
 import type { TargetContext } from "../../tile/pass.ts";
+import { stagesOf } from "../pipeline/loop_loads.ts";
 import { bytesInBlock, ownAccess } from "../own_copies.ts";
 import type { AheadLoop } from "./ahead_loads.ts";
 
@@ -34,8 +35,8 @@ const IN_FLIGHT = 40_000;
 const WAITS = 2;
 /** Blocks of a multiprocessor, of launches with few programs. */
 const FEW_BLOCKS = 2;
-/** More slots than this only take space. */
-const MOST_SLOTS = 4;
+/** More tiles than this only take space. */
+const MOST_AHEAD = 3;
 /** Registers of a thread for addresses, masks and scalars. */
 const SPARE_REGISTERS = 24;
 /** What a thread can have. */
@@ -46,7 +47,10 @@ const WARP_THREADS = 32;
 /** Of `cp.async`. */
 const COPY_BYTES: readonly number[] = [4, 8, 16];
 
-/** Undefined where enough is under way as it is, or nothing can hold the tiles. `shared`: bytes that a block needs without them. */
+/**
+ * Undefined where enough is under way as it is, or nothing can hold the tiles; a hint of the loop or the kernel (`num_stages`)
+ * decides before that. `shared`: bytes that a block needs without them.
+ */
 export function chooseForm(
   ahead: AheadLoop,
   context: TargetContext,
@@ -61,8 +65,11 @@ export function chooseForm(
   const blocksWith = (more: number, shared: number): number =>
     blocksOf(target, { numWarps, registers: Math.min(registers + more, maxRegisters), shared });
   const blocks = Math.min(FEW_BLOCKS, blocksWith(0, shared));
-  if (blocks * bytes * WAITS >= IN_FLIGHT * (WAITS + barriers)) return undefined;
-  const wanted = Math.max(1, Math.round(IN_FLIGHT / (blocks * bytes)));
+  const stages = stagesOf(loop, context);
+  const isHidden = blocks * bytes * WAITS >= IN_FLIGHT * (WAITS + barriers);
+  if (stages === 1 || (stages === undefined && isHidden)) return undefined;
+  const enough = Math.min(MOST_AHEAD, Math.max(1, Math.round(IN_FLIGHT / (blocks * bytes))));
+  const wanted = stages === undefined ? enough : stages - 1;
   const most = blocksWith(0, shared);
   /** Whether as much as before is under way where a multiprocessor is full, or all that is needed. */
   const isKept = (left: number, ahead: number): boolean =>
@@ -135,7 +142,7 @@ function slotsOf(
     accesses.every(({ bytes }) => COPY_BYTES.includes(bytes));
   if (!isCopied) return undefined;
   const slot = loads.reduce((sum, load) => sum + bytesInBlock(load), 0);
-  for (let slots = Math.min(wanted, MOST_SLOTS); slots >= 2; slots--) {
+  for (let slots = wanted; slots >= 2; slots--) {
     const all = shared + slots * slot;
     if (fitsShared(target, all) && isKept(slots, all)) {
       return { in: "slots", slots, vectorBits: accesses.map(({ vectorBits }) => vectorBits) };

@@ -83,6 +83,7 @@ export function chunks(cx: ProgramContext): readonly Stmt[] | undefined {
   const extra = choices.oneIn(4) ? [{ parts: [`${chunk} = ${chunk} + ${chunk};`] }] : [];
   const kept: Shape = across === 1 ? [] : [across];
   const rounds = choices.oneIn(2) ? `${most}` : `(${cx.programIndex} & 3) + ${most - 1}`;
+  const hint = choices.pick(["", "", `#pragma tri loop num_stages(${choices.between(1, 5)})\n  `]);
   const head = isCountedDown
     ? `for (int ${counter} = ${length}; ${counter} > 0; ${counter} -= ${countOf(shape)}) `
     : `for (int ${counter} = 0; ${counter} < ${rounds}; ${counter}++) `;
@@ -90,7 +91,7 @@ export function chunks(cx: ProgramContext): readonly Stmt[] | undefined {
   return [
     { parts: [`${declarator(result, kept, sum)} = 1;`] },
     {
-      parts: [head, [
+      parts: [`${hint}${head}`, [
         { parts: [`${declarator(result, shape, chunk)} = `, ...loaded, ";"] },
         ...extra,
         {

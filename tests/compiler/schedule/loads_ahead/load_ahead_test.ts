@@ -311,3 +311,39 @@ Deno.test("load-ahead: what a loop has copied is there before the program writes
     }
   }
 });
+
+Deno.test("load-ahead: a hint of the loop decides how many iterations are loaded ahead", () => {
+  const slots = (hint: string): number | undefined => {
+    const text = head() + ONLINE.replace("for (", `${hint}\n  for (`);
+    const copies = new CompiledText(text, "sm_90").ptx.match(/cp\.async\.commit_group/g);
+    return copies?.length;
+  };
+  // One group for each iteration before the loop, and one in it.
+  assertEquals(slots(""), 4);
+  assertEquals(slots("#pragma tri loop num_stages(3)"), 3);
+  assertEquals(slots("#pragma tri loop pipeline(off)"), undefined);
+});
+
+Deno.test("load-ahead: programs of several blocks, whose blocks load into registers", () => {
+  const random = freshRandom();
+  const text = head("float", "#pragma tri num_ctas=2\n") + ONLINE;
+  const kernel = new CompiledText(text, "sm_90");
+  assert(!kernel.ptx.includes("cp.async"));
+  for (const columns of COLUMNS.slice(1)) {
+    const values = rowsOf(random, columns, columns + 1);
+    const y: Elements = { type: "float32", values: new Array<Scalar>(ROWS).fill(NaN) };
+    const args = [
+      { type: "float32", values } as const,
+      y,
+      int(ROWS),
+      int(columns),
+      int(columns + 1),
+    ];
+    const [, found = []] = kernel.run(args, ROWS);
+    found.forEach((value, row) => {
+      const start = row * (columns + 1);
+      const exact = logSum(values.slice(start, start + columns));
+      assert(Math.abs(Number(value) - exact) <= 2e-5 * Math.max(1, Math.abs(exact)), `${columns}`);
+    });
+  }
+});
