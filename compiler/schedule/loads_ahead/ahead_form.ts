@@ -6,12 +6,17 @@
  * blocks load more in an iteration, some of them load while others reduce. It must be more by as much as iterations are
  * longer than their loads: where threads wait for each other once, by a half, twice, by one.
  *
- * How many blocks a multiprocessor has is up to the launch. Programs with loops are long, and there may be few: of 264
- * rows each has two, and with 64 KB in an iteration cross-entropy is as fast as a copy, with 32 KB it makes 0.81, and
- * 0.99 if it loads ahead (tests/gpu/RESULTS.md). So two are counted.
+ * How many blocks a multiprocessor has is up to the launch. Of a program for each row there may be few, as rows with loops are
+ * long: of 264 rows each multiprocessor has two, and with 64 KB in an iteration cross-entropy is as fast as a copy, with 32
+ * KB it makes 0.81, and 0.99 if it loads ahead. So two are counted, and one of programs that are few anyway
+ * (`hasFewPrograms`).
  *
- * Registers hold one tile, without further instructions. Where that is too little, or threads have too few, slots in shared
- * memory hold more.
+ * Registers hold one tile. Slots in shared memory hold more, but copies and reads from there are instructions: where 16 blocks
+ * of a multiprocessor hide what a load takes, softmax by chunks makes 0.91 of a copy with registers, 0.85 with slots, and
+ * sums of columns by one block 0.43 and 1.0 (H200, tests/gpu/RESULTS.md). So few programs have slots, others registers.
+ *
+ * An iteration that stores tiles keeps memory busy by itself: softmax of rows in turn gains with two blocks of 8 warps (0.82 and
+ * 0.91) and loses with three (0.92 and 0.90), as registers leave room for fewer.
  */
 import { loopOf } from "../../ir/flow.ts";
 import type { Value } from "../../ir/func.ts";
@@ -33,10 +38,10 @@ export type AheadForm =
 const IN_FLIGHT = 40_000;
 /** Waits of a block for its threads that take as long as a load. */
 const WAITS = 2;
-/** Blocks of a multiprocessor, of launches with few programs. */
-const FEW_BLOCKS = 2;
+/** Blocks of a multiprocessor, of launches with few programs of a row, and of other programs that are few. */
+const FEW_BLOCKS = { rows: 2, others: 1 } as const;
 /** More tiles than this only take space. */
-const MOST_AHEAD = 3;
+const MOST_AHEAD = 5;
 /** Registers of a thread for addresses, masks and scalars. */
 const SPARE_REGISTERS = 24;
 /** What a thread can have. */
@@ -56,7 +61,7 @@ export function chooseForm(
   context: TargetContext,
   shared: number,
 ): AheadForm | undefined {
-  const { loop, loads, barriers } = ahead;
+  const { loop, loads, barriers, hasFewPrograms, storesTiles } = ahead;
   const { numCtas, numWarps, target, maxRegisters = MOST_REGISTERS } = context;
   const tiles = loads.map(resultOf);
   const bytes = tiles.reduce((sum, { type }) => sum + tileBytes(type), 0) / numCtas;
@@ -64,12 +69,13 @@ export function chooseForm(
     sumOf(loopOf(loop).body.params, elementRegisters);
   const blocksWith = (more: number, shared: number): number =>
     blocksOf(target, { numWarps, registers: Math.min(registers + more, maxRegisters), shared });
-  const blocks = Math.min(FEW_BLOCKS, blocksWith(0, shared));
+  const few = hasFewPrograms ? FEW_BLOCKS.others : FEW_BLOCKS.rows;
+  const blocks = Math.min(few, blocksWith(0, shared));
   const stages = stagesOf(loop, context);
-  const isHidden = blocks * bytes * WAITS >= IN_FLIGHT * (WAITS + barriers);
+  const isHidden = storesTiles || blocks * bytes * WAITS >= IN_FLIGHT * (WAITS + barriers);
   if (stages === 1 || (stages === undefined && isHidden)) return undefined;
   const enough = Math.min(MOST_AHEAD, Math.max(1, Math.round(IN_FLIGHT / (blocks * bytes))));
-  const wanted = stages === undefined ? enough : stages - 1;
+  const wanted = stages === undefined ? (hasFewPrograms ? enough : 1) : stages - 1;
   const most = blocksWith(0, shared);
   /** Whether as much as before is under way where a multiprocessor is full, or all that is needed. */
   const isKept = (left: number, ahead: number): boolean =>

@@ -2,9 +2,12 @@
 import { loopOf } from "../../ir/flow.ts";
 import type { Func, Op, OpOf, Value } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
+import { sourcesFirst } from "../../ir/order.ts";
 import { isLookup, rowOf } from "../../ir/table.ts";
 import { walkOps } from "../../ir/walk.ts";
 import { hasBlockBarrier } from "../../layout/exchanges.ts";
+import { tileBytes } from "../../layout/tiles.ts";
+import { product } from "../../linear/linear.ts";
 import { parametersNeeded } from "../backward_slice.ts";
 import { type AddressState, addressState, pick } from "../pipeline/prefetch.ts";
 
@@ -16,33 +19,59 @@ export interface AheadLoop {
   readonly carried: AddressState;
   /** How often threads of a block wait for each other in an iteration. */
   readonly barriers: number;
+  /**
+   * Whether there may be fewer programs than multiprocessors: a program that reduces to a tile has many results for itself,
+   * such as sums of columns, and one with loops in loops does much. Others have a row each, and rows are many.
+   */
+  readonly hasFewPrograms: boolean;
+  /** Whether iterations store tiles. */
+  readonly storesTiles: boolean;
 }
 
 /** Sorts and their like take longer than loads. */
 const LONG: ReadonlySet<Op["name"]> = new Set(["exchange", "gather", "histogram"]);
 
 /** What a loop can load ahead; undefined: nothing, or it waits for nothing else. */
-export function aheadLoop(loop: OpOf<"while">, stores: Stores): AheadLoop | undefined {
+export function aheadLoop(
+  loop: OpOf<"while">,
+  stores: Stores,
+  isInLoop: boolean,
+): AheadLoop | undefined {
   const { body } = loopOf(loop);
-  let [barriers, reduces, isLong] = [0, false, false];
+  let [barriers, isLong, hasTiles] = [0, false, false];
+  const reduced = new Set<Value>();
   walkOps(body, (op) => {
     isLong ||= LONG.has(op.name);
-    reduces ||= op.name === "reduce" || op.name === "scan";
     if (hasBlockBarrier(op)) barriers++;
+    if (op.name !== "reduce" && op.name !== "scan") return;
+    hasTiles ||= op.results.some(({ type }) => product(type.shape) > 1);
+    for (const operand of op.operands) {
+      sourcesFirst(operand, (at) => reduced.has(at)).forEach((source) => reduced.add(source));
+    }
   });
-  if (isLong || !reduces) return undefined;
+  if (isLong) return undefined;
   const inLoop = stores.inLoop(loop);
   if (inLoop === undefined) return undefined;
-  const loads = body.ops.flatMap((op): OpOf<"load">[] =>
-    op.name === "load" && isEarly(loop, op) && !stores.meet(op, inLoop) ? [op] : []
+  const inBody = body.ops.filter((op): op is OpOf<"load"> => op.name === "load");
+  const loads = inBody.filter((load) =>
+    reduced.has(resultOf(load)) && isEarly(loop, load) && !stores.meet(load, inLoop)
   );
+  // What is not reduced is under way while threads wait: if that is most, there is nothing to gain.
+  if (2 * bytesOfAll(loads) < bytesOfAll(inBody)) return undefined;
   const carried = addressState(loop, loads.flatMap(({ operands }) => operands));
   if (loads.length === 0 || carried === undefined) return undefined;
   // Tables that say where later iterations load from are read earlier too.
   const next = pick(loopOf(loop).repeated, carried.entering);
   const readsTables = parametersNeeded(body, next, false) === undefined;
-  return readsTables && inLoop.length > 0 ? undefined : { loop, loads, carried, barriers };
+  if (readsTables && inLoop.length > 0) return undefined;
+  const storesTiles = inLoop.some(({ operands: [pointer] }) =>
+    pointer !== undefined && pointer.type.shape.length > 0
+  );
+  return { loop, loads, carried, barriers, hasFewPrograms: isInLoop || hasTiles, storesTiles };
 }
+
+const bytesOfAll = (loads: readonly OpOf<"load">[]): number =>
+  loads.reduce((sum, load) => sum + tileBytes(resultOf(load).type), 0);
 
 /** Cache operators with which a load must happen when the program says so. */
 const NOW: ReadonlySet<string> = new Set(["volatile", "cv"]);

@@ -60,7 +60,7 @@ class Loops {
   #loop(loop: OpOf<"while">, isInLoop: boolean): readonly Op[] {
     const { func, context, buffers } = this;
     if (holds(loopOf(loop).body, LOOPS)) return [loop];
-    const ahead = aheadLoop(loop, this.#stores);
+    const ahead = aheadLoop(loop, this.#stores, isInLoop);
     if (ahead === undefined) return [loop];
     const offset = buffers.reduce((sum, { attrs }) => sum + attrs.slots * attrs.slot_bytes, 0);
     const form = chooseForm(ahead, context, offset + sharedBytes(func));
