@@ -97,7 +97,7 @@ export const TILE_OPS = {
   range: { doc: "lo, lo+1, …: a 1-D tile", args: {}, result: "attr", effect: "pure", attrs: { lo: "number" }, avoidsShared: true },
   // ---- element-wise arithmetic; meaning follows the element type (signed, unsigned, float)
   add: { doc: "a + b", args: { left: "num", right: "same" }, result: "same", effect: "pure", elementwise: true, commutes: true, adds: true, folds: true },
-  sub: { doc: "a - b", args: { left: "num", right: "same" }, result: "same", effect: "pure", elementwise: true, adds: true },
+  sub: { doc: "a - b; if it is `apart`, products that it takes are rounded first", args: { left: "num", right: "same" }, result: "same", effect: "pure", attrs: { apart: "bool?" }, elementwise: true, adds: true },
   mul: { doc: "a * b, low half for integers", args: { left: "num", right: "same" }, result: "same", effect: "pure", elementwise: true, commutes: true, folds: true },
   div: { doc: "a / b, towards zero for integers", args: { left: "num", right: "same" }, result: "same", effect: "pure", elementwise: true },
   rem: { doc: "a % b, sign of a", args: { left: "int", right: "same" }, result: "same", effect: "pure", elementwise: true },
@@ -124,7 +124,7 @@ export const TILE_OPS = {
   round_tf32: { doc: "the nearest TF32 number", args: { value: "num" }, result: "same", effect: "pure", elementwise: true },
   offset: { doc: "pointer plus count elements; the count widens to 64 bits by its own signedness", args: { pointer: "ptr", count: "shape" }, result: "same", effect: "pure", elementwise: true, derives: true, adds: true },
   difference: { doc: "elements between two pointers, int64", args: { left: "ptr", right: "same" }, result: "attr", effect: "pure", elementwise: true },
-  math: { doc: "an element-wise function by name: exp, log, sqrt, abs, fma, …", args: { value: "any", others: "any*" }, result: "attr", effect: "pure", attrs: { function: "string" }, elementwise: true },
+  math: { doc: "an element-wise function by name: exp, log, sqrt, abs, fma, …; if it `flushes`, zero may be the result in place of a subnormal one", args: { value: "any", others: "any*" }, result: "attr", effect: "pure", attrs: { function: "string", flushes: "bool?" }, elementwise: true },
   /** The operand, with a promise: divisible by n (integers), address divisible by n bytes (pointers). */
   assume_multiple: { doc: "the operand, promised to be a multiple of n", args: { value: "any" }, result: "same", effect: "pure", attrs: { n: "int" }, elementwise: true, renames: true, derives: true },
   // ---- shape

@@ -41,7 +41,9 @@ function fuse(
   op: Op,
   productOf: (value: Value) => OpOf<"mul"> | undefined,
 ): Op[] | undefined {
-  if (op.name !== "add" && op.name !== "sub") return undefined;
+  if (op.name !== "add" && op.name !== "sub" || op.name === "sub" && op.attrs.apart === true) {
+    return undefined;
+  }
   const { left, right } = operandsOf(op);
   const { element } = left.type;
   // Narrower floats are computed in float and rounded to their own type anyway.

@@ -23,6 +23,7 @@ import { must } from "../../support/bug.ts";
 import { accumulate } from "../../tile/accumulate.ts";
 import { cse } from "../../tile/cse.ts";
 import { dropDead } from "../../tile/drop_dead.ts";
+import { flushPowers } from "../../tile/flush_powers.ts";
 import { fuseMultiplyAdd } from "../../tile/fuse_multiply_add.ts";
 import { hoistInvariants } from "../../tile/hoist_invariants.ts";
 import type { Phase, TargetContext, TileContext } from "../../tile/pass.ts";
@@ -73,9 +74,14 @@ const TILE: readonly Row<TileContext>[] = [
     because: "equal operations before a loop and in it have one result by then",
   },
   {
+    pass: flushPowers,
+    needs: ["cse.2"],
+    because: "what is computed in the same way is one value by then",
+  },
+  {
     pass: fuseMultiplyAdd,
-    needs: ["accumulate"],
-    because: "sums of dots belong to the dots",
+    needs: ["accumulate", "flush-powers"],
+    because: "sums of dots belong to the dots; some products are rounded apart",
   },
   {
     pass: dropDead,

@@ -42,6 +42,8 @@ interface MathRow {
   readonly double: Formula;
   /** In float, where the program asks for 2 ulp (`math(precise)`). */
   readonly precise?: Formula;
+  /** In float, where zero may be the result in place of a subnormal number. */
+  readonly flushes?: Formula;
   /** It takes quotients at its end, which are computed for several elements together. */
   readonly divides?: true;
   /**
@@ -58,17 +60,28 @@ const both = (formula: Formula, single: number, double: number): MathRow => ({
   ulp: [single, double],
 });
 /** The hardware's approximation in float. */
-const approximate = (spelling: string): Unary => (fp, x) =>
-  fp.e.pure(`${spelling}.approx.f32`, "b32", [fp.e.inRegister(x, "b32")]);
+const approximate = (name: string): Unary => (fp, x) => instruction(fp, `${name}.approx.f32`, x);
+/** The same, with zeros for subnormal numbers. */
+const flushed = (name: string): Unary => (fp, x) =>
+  instruction(fp, `${name}.approx${fp.e.floats.flush ? "" : ".ftz"}.f32`, x);
+const instruction = (fp: Fp, spelling: string, x: Operand): Operand =>
+  fp.e.pure(spelling, "b32", [fp.e.inRegister(x, "b32")]);
 
 export const FLOAT_MATH: Readonly<Record<FloatFunction, MathRow>> = {
   exp: {
     float: (fp, x) => approximate("ex2")(fp, fp.mul(x, Math.LOG2E)),
+    flushes: (fp, x) => flushed("ex2")(fp, fp.mul(x, Math.LOG2E)),
     double: exp,
     precise: exp,
     ulp: [64, 1.5],
   },
-  exp2: { float: approximate("ex2"), double: exp2, precise: exp2, ulp: [2, 1] },
+  exp2: {
+    float: approximate("ex2"),
+    flushes: flushed("ex2"),
+    double: exp2,
+    precise: exp2,
+    ulp: [2, 1],
+  },
   expm1: both(expm1, 2, 2),
   log: {
     float: (fp, x) => fp.mul(approximate("lg2")(fp, x), Math.LN2),
@@ -124,7 +137,7 @@ export function isFloatFunction(name: string): name is FloatFunction {
 export function lowerMath(cx: LowerContext, op: OpOf<"math">): void {
   const { value, others } = operandsOf(op);
   const { element } = value.type;
-  const { function: name } = op.attrs;
+  const { function: name, flushes } = op.attrs;
   if (isFloatFunction(name) && FLOAT_MATH[name].divides === true && dividesTogether(cx, element)) {
     const formula = singleOf(cx.emitter, FLOAT_MATH[name]);
     return computeTogether(cx, element, resultOf(op), {
@@ -135,7 +148,7 @@ export function lowerMath(cx: LowerContext, op: OpOf<"math">): void {
       together: divideTogether,
     });
   }
-  const compute = formulaOf(name, element, resultOf(op).type.element);
+  const compute = formulaOf(name, element, resultOf(op).type.element, flushes);
   const e = cx.emitter;
   const at = ({ type: { element } }: Value, of: Lowered, register: number): Operand =>
     e.inRegister(whole(e, of(register), element), bankOf(element));
@@ -151,15 +164,15 @@ export function lowerMath(cx: LowerContext, op: OpOf<"math">): void {
 }
 
 /** The formula for floats. */
-const singleOf = (e: Emitter, row: MathRow): Formula =>
-  e.floats.precise ? row.precise ?? row.float : row.float;
+const singleOf = (e: Emitter, row: MathRow, flushes = false): Formula =>
+  (e.floats.precise ? row.precise : flushes ? row.flushes : undefined) ?? row.float;
 
 /** Computes a function from its first operand and the others. */
 type Compute = (e: Emitter, first: Operand, others: readonly Operand[]) => Operand;
 
-function formulaOf(name: string, element: Element, result: Element): Compute {
+function formulaOf(name: string, element: Element, result: Element, flushes = false): Compute {
   if (isFloat(element) && isFloatFunction(name)) {
-    return floatMath(FLOAT_MATH[name], element, result);
+    return floatMath(FLOAT_MATH[name], element, result, flushes);
   }
   if (!isFloat(element) && isIntegerOperation(name)) {
     const formula = INTEGER_MATH[name];
@@ -169,10 +182,12 @@ function formulaOf(name: string, element: Element, result: Element): Compute {
 }
 
 /** Computes narrow floats in float. */
-function floatMath(row: MathRow, element: Element, result: Element): Compute {
+function floatMath(row: MathRow, element: Element, result: Element, flushes: boolean): Compute {
   const wide: ScalarName = element === "float64" ? "float64" : "float32";
+  // Subnormal floats are zero in narrower types of fewer exponents.
+  const isZero = flushes || element !== "float32" && element !== "bfloat16";
   return (e, first, others) => {
-    const formula = wide === "float64" ? row.double : singleOf(e, row);
+    const formula = wide === "float64" ? row.double : singleOf(e, row, isZero);
     const fp = new Fp(e, wide === "float64" ? 64 : 32);
     const widened = (operand: Operand): Operand => convertScalar(e, operand, scalar(element), wide);
     const x = widened(first);
