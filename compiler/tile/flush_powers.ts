@@ -14,8 +14,9 @@ import { madeBy, operandsOf, pairOf, resultOf } from "../ir/op.ts";
 import { hasTrait } from "../ir/table.ts";
 import { usersOf, walkOps } from "../ir/walk.ts";
 import type { Pass } from "./pass.ts";
-import { numberOf, powerOf, rowsOf } from "./powers.ts";
+import { numberOf, powerOf, powerOfDifference, rowsOf } from "./powers.ts";
 import { RunningSums } from "./running_sums.ts";
+import { topAbove } from "./sum_updates.ts";
 
 export const flushPowers: Pass = {
   name: "flush-powers",
@@ -68,6 +69,9 @@ function whereUnseen(
   return isUnseen ? found.flatMap((one) => one?.apart ?? []) : undefined;
 }
 
+/** Each further operation counts as a factor of 2 to this, so that few are looked at. */
+const STEP = 8;
+
 interface Around {
   readonly users: ReadonlyMap<Value, readonly Op[]>;
   /** What the power is summed along, and values that are at least 2^{@linkcode LEAST} where a power has been flushed. */
@@ -77,7 +81,7 @@ interface Around {
 
 /** Whether no result of an operation shows that an operand, which is not above 2^bound, may be zero instead. */
 function hides(op: Op, value: Value, bound: number, around: Around): boolean {
-  const goesOn = (more = 0): boolean =>
+  const goesOn = (more = STEP): boolean =>
     (around.users.get(resultOf(op)) ?? []).every((user) =>
       hides(user, resultOf(op), bound + more, around)
     );
@@ -116,5 +120,9 @@ function growthBy(name: "mul" | "div", by: Value, { axis, sums }: Around): numbe
   const quotient = madeBy(row, "div");
   if (quotient === undefined) return undefined;
   const { left, right } = operandsOf(quotient);
-  return Math.abs(numberOf(left) ?? NaN) <= 1 && sums.includes(right) ? 1 - LEAST : undefined;
+  const power = powerOfDifference(left);
+  const isSmall = power === undefined
+    ? Math.abs(numberOf(left) ?? NaN) <= 1
+    : topAbove(power) !== undefined;
+  return isSmall && sums.includes(right) ? 1 - LEAST : undefined;
 }

@@ -70,18 +70,22 @@ export function isAlike(
   b: Value,
   axis: number,
   meet: (a: Value, b: Value) => boolean,
+  depth = DEEPEST,
 ): boolean {
   const [one, other] = [rowsOf(a, axis), rowsOf(b, axis)];
   if (one === other || meet(one, other)) return true;
   const number = numberOf(one);
   if (number !== undefined) return number === numberOf(other);
   const [first, second] = [one.def, other.def];
-  return first !== undefined && second !== undefined && isKept(first, second) &&
+  return depth > 0 && first !== undefined && second !== undefined && isKept(first, second) &&
     first.operands.every((operand, at) => {
       const partner = second.operands[at];
-      return partner !== undefined && isAlike(operand, partner, axis, meet);
+      return partner !== undefined && isAlike(operand, partner, axis, meet, depth - 1);
     });
 }
+
+/** Operations on operations that are compared. */
+const DEEPEST = 4;
 
 /** Equal numbers give equal numbers, whatever their zeros' signs. */
 const isKept = (a: Op, b: Op): boolean =>

@@ -19,16 +19,10 @@
  */
 import { type Edge, edgesOf, sourceOf } from "../ir/flow.ts";
 import type { Func, Op, OpOf, Value } from "../ir/func.ts";
-import { madeBy, operandsOf, pairOf, resultOf } from "../ir/op.ts";
+import { resultOf } from "../ir/op.ts";
 import { usersOf, walkOps } from "../ir/walk.ts";
-import {
-  isAlike,
-  leavesNoTiny,
-  numberOf,
-  type Power,
-  powerOfDifference,
-  rowsOf,
-} from "./powers.ts";
+import { leavesNoTiny, numberOf } from "./powers.ts";
+import { type Term, termOf, type Update, updateOf } from "./sum_updates.ts";
 
 /** What is known of a sum of powers that may be flushed. */
 export interface FlushableSum {
@@ -62,17 +56,17 @@ export class RunningSums {
     if (term === undefined) return undefined;
     const proof: Proof = { terms: [term], starts: [...term.starts], apart: [], seen: new Map() };
     const sums: Value[] = [];
-    if (term.older === undefined) sums.push(resultOf(sum));
-    else {
-      for (const user of this.#users.get(resultOf(sum)) ?? []) {
-        const update = updateOf(user);
-        if (update?.term.sum !== sum || !this.#isSound(update.older, update.before, proof)) {
-          return undefined;
-        }
-        proof.apart.push(update.shrink.difference);
-        sums.push(resultOf(user));
+    for (const user of this.#users.get(resultOf(sum)) ?? []) {
+      const total = this.#totalOf(user);
+      const update = total && updateOf(total);
+      if (total === undefined || update?.term.sum !== sum) {
+        if (term.older === undefined) continue;
+        return undefined;
       }
+      if (!this.#isSoundUpdate(update, proof)) return undefined;
+      sums.push(resultOf(total));
     }
+    if (term.older === undefined) sums.push(resultOf(sum));
     const isProved = proof.starts.every((start) =>
       proof.terms.every(({ power, isDirect }) =>
         start === -Infinity || isDirect && leavesNoTiny(start, power)
@@ -80,6 +74,11 @@ export class RunningSums {
     );
     if (!isProved) return undefined;
     return { sums, apart: [...proof.apart, ...proof.terms.map(({ power }) => power.difference)] };
+  }
+
+  /** What may add a sum to another one: the operation itself, or the first that uses a product. */
+  #totalOf(user: Op): Op | undefined {
+    return user.name === "mul" ? this.#users.get(resultOf(user))?.[0] : user;
   }
 
   /** Whether a maximum and a sum are a start and no negative number, or come of such by updates. */
@@ -100,131 +99,27 @@ export class RunningSums {
       });
     }
     const update = sum.def && updateOf(sum.def);
-    if (update === undefined || update.term.top !== top) return false;
-    proof.terms.push(update.term);
-    proof.starts.push(...update.term.starts);
-    proof.apart.push(update.shrink.difference);
-    return this.#isSound(update.older, update.before, proof);
+    return update !== undefined && update.term.top === top && this.#isSoundUpdate(update, proof);
+  }
+
+  #isSoundUpdate({ term, older, before, differences }: Update, proof: Proof): boolean {
+    if (proof.terms.length > MOST) return false;
+    if (before !== undefined && !this.#isSound(older, before, proof)) return false;
+    proof.terms.push(term);
+    proof.starts.push(...term.starts);
+    proof.apart.push(...differences);
+    return true;
   }
 }
+
+/** Terms of a proof. */
+const MOST = 64;
 
 interface Proof {
   readonly terms: Term[];
   /** What maxima begin with. */
   readonly starts: number[];
   readonly apart: OpOf<"sub">[];
-  /** Maxima with their sums, of which nothing is left to prove but what is under way. */
+  /** Maxima with their sums, whose proof is done or under way: what a loop carries is sound if it is where it enters. */
   readonly seen: Map<Value, Set<Value>>;
-}
-
-/** A sum of powers of x less `top`, which is the maximum of x along the axis of the sum and of what is `older`. */
-interface Term {
-  readonly sum: OpOf<"reduce">;
-  readonly power: Power;
-  /** What is subtracted is the maximum itself. */
-  readonly isDirect: boolean;
-  readonly top: Value;
-  readonly older: Value | undefined;
-  /** Constants among what it is the maximum of. */
-  readonly starts: readonly number[];
-}
-
-function termOf(sum: OpOf<"reduce">): Term | undefined {
-  const { axis, operator } = sum.attrs;
-  const power = powerOfDifference(operandsOf(sum).value);
-  if (operator !== "add" || power === undefined) return undefined;
-  const { left, right } = operandsOf(power.difference);
-  let reached: Reached | undefined;
-  const isReached = isAlike(left, right, axis, (x, row) => {
-    const here = reachedBy(x, orNothing(row), axis);
-    if (here === undefined || reached !== undefined && reached.top !== here.top) return false;
-    reached = here;
-    return true;
-  });
-  if (!isReached || reached === undefined) return undefined;
-  const isDirect = orNothing(rowsOf(right, axis)) === reached.top;
-  return { sum, power, isDirect, ...reached };
-}
-
-type Reached = Pick<Term, "top" | "older" | "starts">;
-
-/** A maximum that is somewhere x, or something older; undefined if it is not seen to be. */
-function reachedBy(x: Value, top: Value, axis: number): Reached | undefined {
-  const parts = partsOf(top);
-  const isMaximum = (one: Value, row: Value): boolean => {
-    const reduced = madeBy(row, "reduce");
-    return reduced?.attrs.operator === "max" && reduced.attrs.axis === axis &&
-      operandsOf(reduced).value === one;
-  };
-  const others = parts.filter((part) => !isAlike(x, part, axis, isMaximum));
-  const starts = others.flatMap((part) => numberOf(part) ?? []);
-  const [older, ...more] = others.filter((part) => numberOf(part) === undefined);
-  return others.length === parts.length || more.length > 0 ? undefined : { top, older, starts };
-}
-
-/** What a value is the maximum of. */
-function partsOf(value: Value): readonly Value[] {
-  const { def } = value;
-  const isMaximum = def?.name === "max" ||
-    def?.name === "math" && def.attrs.function === "maximum";
-  return isMaximum ? pairOf(def).flatMap(partsOf) : [value];
-}
-
-/**
- * The maximum of `top == -inf ? 0 : top`, which others subtract so that rows that are masked as a whole are zero. Their powers
- * are zero already.
- */
-function orNothing(value: Value): Value {
-  const choice = madeBy(value, "select");
-  if (choice === undefined) return value;
-  const { condition, then, otherwise } = operandsOf(choice);
-  const { def } = condition;
-  const kept = def?.name === "eq" || def?.name === "le" ? otherwise : then;
-  const isAsked = def !== undefined && ["eq", "le", "ne", "gt"].includes(def.name) &&
-    def.operands[0] === kept && def.operands[1] !== undefined &&
-    numberOf(def.operands[1]) === -Infinity;
-  return isAsked ? kept : value;
-}
-
-/** `before * shrink + term`, where `shrink` is 1 if the maximum is the older one. */
-interface Update {
-  readonly term: Term;
-  readonly older: Value;
-  readonly before: Value;
-  readonly shrink: Power;
-}
-
-function updateOf(op: Op): Update | undefined {
-  for (const [product, sum] of addendsOf(op)) {
-    const reduced = madeBy(sum, "reduce");
-    const term = reduced && termOf(reduced);
-    if (term?.older === undefined) continue;
-    const { older, top } = term;
-    for (const [before, factor] of [product, [product[1], product[0]] as const]) {
-      const shrink = powerOfDifference(factor);
-      if (shrink === undefined) continue;
-      const { left, right } = operandsOf(shrink.difference);
-      const isOne = isAlike(left, right, NO_AXIS, (a, b) => a === older && orNothing(b) === top);
-      if (isOne) return { term, older, before, shrink };
-    }
-  }
-  return undefined;
-}
-
-const NO_AXIS = -1;
-
-type Pair = readonly [Value, Value];
-
-/** The ways to see an operation as a product and what is added to it. */
-function addendsOf(op: Op): readonly (readonly [Pair, Value])[] {
-  if (op.name === "math" && op.attrs.function === "fma") {
-    const { value, others: [by, added] } = operandsOf(op);
-    return by && added ? [[[value, by], added]] : [];
-  }
-  if (op.name !== "add") return [];
-  const { left, right } = operandsOf(op);
-  return ([[left, right], [right, left]] as const).flatMap(([one, other]) => {
-    const product = madeBy(one, "mul");
-    return product === undefined ? [] : [[pairOf(product), other] as const];
-  });
 }
