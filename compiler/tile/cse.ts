@@ -128,6 +128,13 @@ function keyOf(op: Op): string {
 
 /** Equal for operations that compute the same of the same operands. */
 export function kindOf(op: Op): string {
+  let key = attrsKey(op);
+  for (const { type } of op.results) key += ` ${typeKey(type)}`;
+  return key;
+}
+
+/** Equal for operations with the same name and attributes. */
+export function attrsKey(op: Op): string {
   let key: string = op.name;
   const given: Attrs = op.attrs;
   for (const name in rowOf(op).attrs) {
@@ -135,6 +142,5 @@ export function kindOf(op: Op): string {
     if (value === undefined) key += " ";
     else key += Object.is(value, -0) ? " -0" : ` ${typeof value}${spellAttr(value)}`;
   }
-  for (const { type } of op.results) key += ` ${typeKey(type)}`;
   return key;
 }

@@ -18,6 +18,7 @@ import { memoryOrder } from "../../schedule/memory_order.ts";
 import { loopPrograms } from "../../schedule/programs/loop_programs.ts";
 import { stageOperands } from "../../schedule/stage_operands.ts";
 import { stageRows } from "../../schedule/stage_rows.ts";
+import { streamRows } from "../../schedule/stream_rows.ts";
 import { unrollDots } from "../../schedule/warp_groups/unroll_dots.ts";
 import { must } from "../../support/bug.ts";
 import { accumulate } from "../../tile/accumulate.ts";
@@ -141,9 +142,14 @@ const SCHEDULE: readonly Row<TargetContext>[] = [
     because: "copies run on from one program of a block into the next",
   },
   {
-    pass: loadAhead,
+    pass: streamRows,
     needs: ["stage-operands"],
-    because: "loops around dots have pipelines of their own",
+    because: "what dots copy has no priorities in the cache",
+  },
+  {
+    pass: loadAhead,
+    needs: ["stream-rows"],
+    because: "what it loads ahead is at other addresses than in the text",
   },
   {
     pass: memoryOrder,
