@@ -14,6 +14,8 @@
  * A round: start the first dot of the next iteration; start the last dot of this one; wait for the first; the rest of
  * the next iteration's head, up to what needs the sum of the last dot; wait for that; the rest.
  *
+ * Where the way to the last dot is long, its rest is done before the wait (powers_first.ts).
+ *
  * A branch while a dot is under way would make ptxas wait for it. So where a scalar decides about a branch of the loop,
  * as where elements are masked, there is a loop for each of its sides. Without a branch the inner loop is all there is.
  */
@@ -34,6 +36,7 @@ import {
   type Rewritten,
 } from "./chain_dots.ts";
 import type { ChainDot, ChainPlan, Rings } from "./chain_plan.ts";
+import { powersComeFirst } from "./powers_first.ts";
 import { nextPosition, type Position } from "../warp_groups/ring_position.ts";
 
 interface Rotation {
@@ -43,6 +46,8 @@ interface Rotation {
   readonly branch: Branch | undefined;
   /** Operations that need the sum of the last dot. */
   readonly late: ReadonlySet<Op>;
+  /** What the others compute is done before the wait for the last dot. */
+  readonly powersFirst: boolean;
 }
 
 /** The loop as it is, or overlapping rounds in its place where the dots allow them. */
@@ -95,7 +100,7 @@ function planRotation(plan: ChainPlan): Rotation | undefined {
     if (branch !== undefined || late.has(op) || !isKnown) return undefined;
     branch = { op, isThen: then.ops.length <= otherwise.ops.length };
   }
-  return { last, place, branch, late };
+  return { last, place, branch, late, powersFirst: powersComeFirst(body, last.dot) };
 }
 
 /** The operations of a region that depend on a value. */
@@ -194,7 +199,7 @@ class Rounds {
     side: Side,
   ): Head {
     const { func, loop: { span } } = this.#plan;
-    const { last, place } = this.#rotation;
+    const { last, place, powersFirst } = this.#rotation;
     const dotsAt = (at: Position): ChainDots => new ChainDots(this.#plan, this.#rings, at);
     const [lastDots, headDots] = [dotsAt(behind), dotsAt(ahead)];
     const started = new ScheduleBuilder(func, [], span);
@@ -205,6 +210,7 @@ class Rounds {
     const finish = (): void => {
       if (isDone) return;
       isDone = true;
+      if (powersFirst) dotsAt(behind).await(build, last);
       build.effect("wait_dots", [], { pending: 0 });
       lastDots.free(build, last);
     };
