@@ -111,7 +111,7 @@ export class AffineAnalysis {
     this.#mayWrap = scope === "boxes" || scope === "strides";
     this.#hasIndices = scope === "strides";
     if (scope === "windows" && this.#carried !== undefined) {
-      this.#digits = digitsOf((value) => this.int(value), this.#carried);
+      this.#digits = digitsOf(func, (value) => this.int(value), this.#carried);
     }
   }
 

@@ -173,6 +173,40 @@ export function mulPoly(a: Poly, b: Poly): Poly {
   return fromTerms(terms);
 }
 
+/** The polynomial times atoms. */
+export function product(poly: Poly, atoms: readonly Atom[]): Poly {
+  return atoms.reduce((all, atom) => mulPoly(all, polyOfAtom(atom)), poly);
+}
+
+/** The quotient of a division that leaves nothing; undefined otherwise. Divisors have one term, or are a whole multiple. */
+export function quotientOf(poly: Poly, by: Poly): Poly | undefined {
+  const [divisor, ...others] = [...by.values()];
+  if (divisor === undefined) return undefined;
+  let quotient = polyOf(0);
+  if (others.length === 0) {
+    for (const term of poly.values()) {
+      const left = [...term.atoms];
+      for (const { key } of divisor.atoms) {
+        const at = left.findIndex((atom) => atom.key === key);
+        if (at < 0) return undefined;
+        left.splice(at, 1);
+      }
+      if (term.coefficient % divisor.coefficient !== 0n) return undefined;
+      quotient = addPoly(quotient, product(polyOf(term.coefficient / divisor.coefficient), left));
+    }
+    return quotient;
+  }
+  const [key] = by.keys();
+  const over = poly.get(key ?? "")?.coefficient ?? 0n;
+  if (over % divisor.coefficient !== 0n) return undefined;
+  quotient = polyOf(over / divisor.coefficient);
+  const back = mulPoly(by, quotient);
+  return back.size === poly.size &&
+      [...back].every(([at, { coefficient }]) => poly.get(at)?.coefficient === coefficient)
+    ? quotient
+    : undefined;
+}
+
 /** The value of a polynomial without atoms. */
 export function constantOf(poly: Poly): bigint | undefined {
   if (poly.size === 0) return 0n;

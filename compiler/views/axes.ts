@@ -17,9 +17,11 @@ import {
   polyKey,
   polyOf,
   polyOfAtom,
+  product,
+  quotientOf,
 } from "../contract/poly.ts";
 import { noView } from "./no_view.ts";
-import { product, quotientOf, termsOf, type Varying } from "./terms.ts";
+import { termsOf, type Varying } from "./terms.ts";
 
 /** Most axes of a tensor that boxes are copied of. */
 export const MOST_AXES = 5;

@@ -7,13 +7,14 @@
 import type { AffineAnalysis } from "../contract/affine.ts";
 import type { AffineInt, Constraint, Observation } from "../contract/affine_rules.ts";
 import { varies } from "../contract/affine_rules.ts";
-import { constant } from "../contract/expr.ts";
+import { apply, constant } from "../contract/expr.ts";
 import { hull, least, type Limits, limitsOfType, limitsWith, most } from "../contract/magnitude.ts";
 import {
   type Atom,
   constantOf,
   type Poly,
   polyExpr,
+  quotientOf,
   scalePoly,
   subPoly,
   type Term,
@@ -45,11 +46,11 @@ const hasRuns = (poly: Poly): boolean => [...poly.values()].some(isOfRun);
 
 type RunAtom = Extract<Atom, { kind: "run" }>;
 
-/** What a loop tests: `poly <= 0`, where `poly` grows by `by` in each iteration. */
+/** What a loop tests: `poly <= 0`, where `poly` grows by `by` in each iteration, which is positive. */
 interface Test {
   readonly loop: Op;
   readonly poly: Poly;
-  readonly by: bigint;
+  readonly by: Poly;
   /** Whether values may be those of the iteration in which the test fails. */
   readonly mayFail: boolean;
 }
@@ -62,6 +63,8 @@ export class Bounds {
   #atoms = new Map<Value, Limits>();
   readonly #iterations = new Map<Op, Limits>();
   readonly #tests = new Map<Op, Test>();
+  /** Products of parameters that are demanded to be no larger than one, by the keys of their terms. */
+  readonly #products = new Map<string, Limits>();
   /** Parameters of which something is demanded. */
   readonly #asked = new Set<string>();
   /** Parameters that the condition of a selection shows to be positive where a value is looked at. */
@@ -99,12 +102,13 @@ export class Bounds {
   /** The limits where atoms do not depend on each other. */
   #sum(poly: Poly, shape: readonly number[], ofRun = this.#beforeLane): Limits {
     let [min, max] = [0n, 0n];
-    for (const { coefficient, atoms } of poly.values()) {
-      let limits: Limits = { min: coefficient, max: coefficient };
-      for (const atom of atoms) {
-        const one = atom.kind === "run" ? ofRun(atom) : this.#atom(atom, shape);
-        limits = times(limits, one);
-      }
+    for (const [key, { coefficient, atoms }] of poly) {
+      const own: Limits = { min: coefficient, max: coefficient };
+      const product = this.#products.get(key);
+      const limits = product !== undefined
+        ? times(own, product)
+        : atoms.map((atom) => atom.kind === "run" ? ofRun(atom) : this.#atom(atom, shape))
+          .reduce(times, own);
       min += limits.min;
       max += limits.max;
     }
@@ -114,18 +118,19 @@ export class Bounds {
   /** Narrower limits, if the test of a loop bounds what changes: `first + 64 * iteration < end` does, whatever `first` is. */
   #inLoops(poly: Poly, limits: Limits, shape: readonly number[]): Limits {
     let { min, max } = limits;
-    for (const { coefficient, atoms: [atom, ...others] } of poly.values()) {
+    for (const { coefficient, atoms: [atom, ...others] } of termsOf(poly).values()) {
       const test = atom?.kind === "iteration" ? this.#tests.get(atom.loop) : undefined;
-      if (test === undefined || others.length > 0 || coefficient % test.by !== 0n) continue;
-      const times = coefficient / test.by;
-      if (times === 0n) continue;
+      const quotient = test && others.length === 0 ? quotientOf(coefficient, test.by) : undefined;
+      const times = quotient && constantOf(quotient);
+      if (test === undefined || times === undefined || times === 0n) continue;
       const passed = this.#sum(subPoly(poly, scalePoly(test.poly, times)), shape);
       const first = this.#sum(withoutLoop(poly, test.loop), shape);
+      const step = this.#sum(coefficient, []);
       if (times > 0n) {
-        const end = test.mayFail ? most([first.max, passed.max + coefficient]) : passed.max;
+        const end = test.mayFail ? most([first.max, passed.max + step.max]) : passed.max;
         max = least([max, end]);
       } else {
-        const end = test.mayFail ? least([first.min, passed.min + coefficient]) : passed.min;
+        const end = test.mayFail ? least([first.min, passed.min + step.min]) : passed.min;
         min = most([min, end]);
       }
     }
@@ -326,6 +331,35 @@ export class Bounds {
     return limits;
   }
 
+  /** The last iteration of a loop that has as many for all programs of a launch. */
+  lastIteration(loop: OpOf<"while">): ContractExpr | undefined {
+    this.#roundsOf(loop);
+    const test = this.#tests.get(loop);
+    const by = test && constantOf(test.by);
+    if (test === undefined || test.mayFail || by === undefined) return undefined;
+    const end = scalePoly(withoutLoop(test.poly, loop), -1n);
+    if (varies(end)) return undefined;
+    return by === 1n ? polyExpr(end) : apply("/", polyExpr(end), constant(by));
+  }
+
+  /**
+   * The least value of what a loop tests before its first iteration, `first - end`: of a product of positive parameters,
+   * as `r * s * c` in `k < r * s * c`, it is demanded that the loop ends as early as that of one parameter does.
+   */
+  #leastOf(tested: Poly): bigint {
+    const { min } = this.poly(tested);
+    if (min >= -MOST_PARAM) return min;
+    const [product, ...others] = [...scalePoly(tested, -1n)]
+      .filter(([key, term]) => key !== "" && !varies(new Map([[key, term]])));
+    if (product === undefined || others.length > 0) return min;
+    const [key, { coefficient }] = product;
+    const limits = this.#sum(new Map([product]), []);
+    if (coefficient !== 1n || limits.min < 0n) return min;
+    this.#demands.atMost(polyExpr(new Map([product])), MOST_PARAM);
+    this.#products.set(key, { min: limits.min, max: MOST_PARAM });
+    return this.poly(tested).min;
+  }
+
   #tested(loop: OpOf<"while">): Limits | undefined {
     const { continues } = loopOf(loop);
     for (const { poly, observed } of this.#analysis.mask(continues)) {
@@ -333,10 +367,10 @@ export class Bounds {
       const own = [...terms.values()].find(({ atoms: [atom, ...others] }) =>
         others.length === 0 && atom?.kind === "iteration" && atom.loop === loop
       );
-      const by = own && constantOf(own.coefficient);
-      if (by === undefined || by <= 0n) continue;
-      const rest = withoutLoop(poly, loop);
-      const max = -this.poly(rest).min / by;
+      const by = own?.coefficient;
+      const step = by && this.poly(by).min;
+      if (by === undefined || step === undefined || step < 1n) continue;
+      const max = -this.#leastOf(withoutLoop(poly, loop)) / step;
       // Until the first iteration in which the test fails, nothing it reads has wrapped.
       this.#iterations.set(loop, { min: 0n, max: max + 1n });
       this.#tests.set(loop, { loop, poly, by, mayFail: true });

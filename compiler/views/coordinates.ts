@@ -13,6 +13,8 @@ import {
   polyKey,
   polyOf,
   polyOfAtom,
+  product,
+  quotientOf,
   scalarAtom,
   subPoly,
 } from "../contract/poly.ts";
@@ -25,7 +27,6 @@ import { definedIn } from "../ir/walk.ts";
 import { bug, must } from "../support/bug.ts";
 import { carry, countDigit, type CountedDigit, type Growth } from "./carry.ts";
 import { Elements } from "./run_starts.ts";
-import { product, quotientOf } from "./terms.ts";
 import type { TensorView, ViewAxis } from "./view.ts";
 import { atIndex } from "./windows/along.ts";
 import { times } from "../support/times.ts";

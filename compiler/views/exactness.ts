@@ -8,14 +8,22 @@ import type { Observation } from "../contract/affine_rules.ts";
 import { apply, constant } from "../contract/expr.ts";
 import { limitsOfType } from "../contract/magnitude.ts";
 import { normalKey } from "../contract/normal.ts";
-import { constantOf, mulPoly, type Poly, polyExpr, polyOfAtom, subPoly } from "../contract/poly.ts";
+import {
+  constantOf,
+  mulPoly,
+  type Poly,
+  polyExpr,
+  polyOfAtom,
+  quotientOf,
+  subPoly,
+} from "../contract/poly.ts";
 import type { ContractExpr } from "../contract/types.ts";
 import { SCALARS } from "../support/scalar.ts";
 import { coordinateOf, type Run, spell } from "./axes.ts";
 import { type Bounds, limitExpr } from "./bounds.ts";
 import type { Demands } from "./demands.ts";
 import { noView } from "./no_view.ts";
-import { quotientOf, termsOf } from "./terms.ts";
+import { termsOf } from "./terms.ts";
 
 /** An axis with the extent that its coordinates are within; undefined: a coordinate of the program, bounded by itself. */
 export interface BoundedRun extends Run {
@@ -59,7 +67,7 @@ export function demandFit(
     const last = !isWhole
       ? constant(span - 1)
       : run.extent === undefined
-      ? lastOfGrid(run.origin) ?? limitExpr(bounds.poly(run.origin).max)
+      ? lastOfLaunch(run.origin, bounds) ?? limitExpr(bounds.poly(run.origin).max)
       : apply("-", run.extent, constant(1));
     rest = isWhole ? whole : own;
     if (constantOf(factor) === undefined) {
@@ -75,7 +83,7 @@ export function demandFit(
     const limits = bounds.poly(rest, shape);
     if (limits.min < 0n) noView(`an index may be negative: \`${spell(rest)}\``);
     const isFew = limits.max <= max;
-    parts.push(isFew ? limitExpr(limits.max) : lastOfGrid(rest) ?? limitExpr(limits.max));
+    parts.push(isFew ? limitExpr(limits.max) : lastOfLaunch(rest, bounds) ?? limitExpr(limits.max));
   } else {
     if (constantPart === undefined) demands.atLeast(polyExpr(rest), 0n);
     else if (constantPart < 0n) noView(`an index may be negative: \`${spell(poly)}\``);
@@ -106,13 +114,17 @@ function demandWithin(
   demands.atLeast(end, 1n);
 }
 
-/** The largest number made of program ids and what is positive, by the grid of the launch: few launches have the most. */
-function lastOfGrid(poly: Poly): ContractExpr | undefined {
+/**
+ * The largest number made of program ids, iterations and what is positive, by the grid of the launch and by where its loops
+ * end: few launches have the most.
+ */
+function lastOfLaunch(poly: Poly, bounds: Bounds): ContractExpr | undefined {
   const parts: ContractExpr[] = [];
   for (const { coefficient, atoms } of poly.values()) {
     if (coefficient < 0n) return undefined;
     const factors = atoms.map((atom): ContractExpr | undefined => {
       if (atom.kind === "param") return { op: "param", name: atom.name };
+      if (atom.kind === "iteration") return bounds.lastIteration(atom.loop);
       return atom.kind === "pid"
         ? apply("-", { op: "grid", axis: atom.axis }, constant(1))
         : undefined;

@@ -10,14 +10,22 @@
 import type { AffineAnalysis } from "../contract/affine.ts";
 import { type Constraint, varies } from "../contract/affine_rules.ts";
 import { apply, constant } from "../contract/expr.ts";
-import { addPoly, constantOf, type Poly, polyExpr, polyOf, subPoly } from "../contract/poly.ts";
+import {
+  addPoly,
+  constantOf,
+  type Poly,
+  polyExpr,
+  polyOf,
+  quotientOf,
+  subPoly,
+} from "../contract/poly.ts";
 import type { ContractExpr } from "../contract/types.ts";
 import { loopOf } from "../ir/flow.ts";
 import { useSite } from "../support/source.ts";
 import { coordinateOf, type Run } from "./axes.ts";
 import type { Demands } from "./demands.ts";
 import { noView } from "./no_view.ts";
-import { quotientOf, termsOf } from "./terms.ts";
+import { termsOf } from "./terms.ts";
 
 /** What a mask says of a run. */
 export interface MaskedRun {

@@ -17,13 +17,13 @@ import {
   polyExpr,
   polyOf,
   polyOfAtom,
+  quotientOf,
   scalePoly,
   subPoly,
 } from "../contract/poly.ts";
 import type { Value } from "../ir/func.ts";
 import { madeBy, operandsOf } from "../ir/op.ts";
 import type { Demands } from "./demands.ts";
-import { quotientOf } from "./terms.ts";
 
 /** Between which numbers values lie (bounds.ts). */
 interface KnownLimits {

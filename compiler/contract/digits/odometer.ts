@@ -12,7 +12,7 @@
  * By induction: the digits before the loop are those of x there (digits.ts), and each iteration adds the digits of g, with
  * what the digits below carry.
  */
-import { isOp, type Op, type Value } from "../../ir/func.ts";
+import { type Func, isOp, type Op, type Value } from "../../ir/func.ts";
 import { operandsOf } from "../../ir/op.ts";
 import { type AffineInt, allObserved, bounded, opaque } from "../affine_rules.ts";
 import type { Carried } from "../carried.ts";
@@ -48,8 +48,12 @@ export interface DigitSources {
   readonly counted: Odometers;
 }
 
-export function digitsOf(int: Known["int"], carried: Known["carried"]): DigitSources {
-  const divided = new Digits();
+export function digitsOf(
+  func: Func,
+  int: Known["int"],
+  carried: Known["carried"],
+): DigitSources {
+  const divided = new Digits(func);
   return { divided, counted: new Odometers({ int, carried, digits: divided }) };
 }
 

@@ -20,10 +20,11 @@ import {
   polyKey,
   polyOf,
   polyOfAtom,
+  product,
   scalePoly,
   subPoly,
 } from "../../contract/poly.ts";
-import { product, termsOf } from "../terms.ts";
+import { termsOf } from "../terms.ts";
 
 /** Digits along an axis. */
 export interface Digits {
@@ -47,10 +48,18 @@ export interface Parts {
   readonly rest: Poly;
 }
 
-/** The digits in a polynomial along an axis, if they are two quotients, one of the other. */
-export function alongOf(poly: Poly, axis: number): Along {
+/**
+ * The digits along an axis, if they are two quotients, one of the other: those in an address, or those in what its mask
+ * compares too. In the address of a dense tensor `w * C + c` is without them where `w` is `x / C` and `c` is `x % C`.
+ */
+export function alongOf(address: Poly, compared: readonly Poly[], axis: number): Along {
+  const own = digitsIn([address], axis);
+  return own.digits === undefined ? digitsIn([address, ...compared], axis) : own;
+}
+
+function digitsIn(polys: readonly Poly[], axis: number): Along {
   const found = new Map<string, Digit>();
-  for (const atom of [...poly.values()].flatMap(({ atoms }) => atoms)) {
+  for (const atom of polys.flatMap((poly) => [...poly.values()]).flatMap(({ atoms }) => atoms)) {
     if (atom.kind === "digit" && atom.axis === axis) found.set(atom.key, atom);
   }
   const all = [...found.values()];

@@ -10,6 +10,7 @@ import {
   polyKey,
   polyOf,
   polyOfAtom,
+  quotientOf,
   subPoly,
 } from "../../contract/poly.ts";
 import { bytesOf } from "../../ir/types.ts";
@@ -18,11 +19,10 @@ import { spell } from "../axes.ts";
 import { isComputable } from "../coordinates.ts";
 import { ALIGN, multipleOf } from "../find_view.ts";
 import { noView } from "../no_view.ts";
-import { quotientOf } from "../terms.ts";
-import { type Along, changesAlong, type Digits } from "./along.ts";
+import { type Along, changesAlong, type Digits, partsOf } from "./along.ts";
 import { MOST, type Scene } from "./scene.ts";
 
-/** Bytes of a run: the widest line of a swizzle. */
+/** Most bytes of a run: the widest line of a swizzle. */
 const RUN_BYTES = 128;
 
 /** The channel or column itself. */
@@ -74,12 +74,13 @@ export function firstChannel({ tile, bounds, known }: Scene, first: Poly): undef
 
 /** The columns of a run are channels of one place of the windows: their number is a multiple of a run. */
 export function runOf(
-  { tile, columns: { axis }, known, demands }: Scene,
+  { tile, columns, known, demands }: Scene,
   { number, above: { divisor: channels } }: Digits,
   gates: readonly Poly[],
 ): number {
-  const run = RUN_BYTES / bytesOf(tile.element);
+  const { axis } = columns;
   const extent = must(tile.shape[axis], "extent");
+  const run = Math.min(RUN_BYTES / bytesOf(tile.element), extent);
   const lane = polyOfAtom(laneAtom(axis));
   const isAligned = (poly: Poly): boolean =>
     multipleOf(
@@ -94,8 +95,16 @@ export function runOf(
   }
   for (const gate of gates) {
     const rest = subPoly(subPoly(gate, lane), polyOf(1));
-    const isOfRuns = !changesAlong(gate, axis) || (!changesAlong(rest, axis) && isAligned(rest));
-    if (!isOfRuns) noView(`\`${spell(gate)} <= 0\` differs within runs of ${run} columns`);
+    const isOfRuns = !changesAlong(rest, axis) && isAligned(rest);
+    if (!isOfRuns && !isOfPlaces(gate, columns)) {
+      noView(`\`${spell(gate)} <= 0\` differs within runs of ${run} columns`);
+    }
   }
   return run;
+}
+
+/** Whether it is the same for all channels of a place: it compares places, as `r < R` does. */
+function isOfPlaces(gate: Poly, columns: Along): boolean {
+  const { inner, rest } = partsOf(gate, columns);
+  return inner.size === 0 && !changesAlong(rest, columns.axis);
 }

@@ -9,12 +9,12 @@ import {
   mulPoly,
   type Poly,
   polyOf,
+  quotientOf,
   scalePoly,
   subPoly,
 } from "../../contract/poly.ts";
 import { type ScalarName, SCALARS } from "../../support/scalar.ts";
 import { noView } from "../no_view.ts";
-import { quotientOf } from "../terms.ts";
 import { type Along, changesAlong, type Digits, type Parts, partsOf } from "./along.ts";
 
 /** A place along an axis of pictures, which the mask holds from 0 up to its extent. */

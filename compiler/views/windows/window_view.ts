@@ -23,6 +23,7 @@ import {
   polyKey,
   polyOf,
   polyOfAtom,
+  quotientOf,
   subPoly,
 } from "../../contract/poly.ts";
 import type { OpOf } from "../../ir/func.ts";
@@ -36,7 +37,6 @@ import type { Known } from "../find_view.ts";
 import { loadedTile } from "../loaded_tile.ts";
 import { partsOfMask } from "../masks.ts";
 import { NoView, noView } from "../no_view.ts";
-import { quotientOf } from "../terms.ts";
 import type { TensorView, ViewAxis } from "../view.ts";
 import { type Along, alongOf, atIndex, changesAlong, partsOf, varyingPart } from "./along.ts";
 import { type Place, type WindowMasks, windowMasks } from "./masks.ts";
@@ -57,9 +57,10 @@ export function windowViewOf(load: OpOf<"load">, known: Known): TensorView | und
     known.analysis.pointer(pointer) !== undefined;
   if (!isTile) return undefined;
   const tile = loadedTile(load, known.analysis);
-  const axes = [0, 1].map((axis) => alongOf(tile.elements, axis));
-  if (axes.every(({ digits }) => digits === undefined)) return undefined;
   const { constraints, always } = partsOfMask(mask, known.analysis);
+  const compared = constraints.map(({ poly }) => poly);
+  const axes = [0, 1].map((axis) => alongOf(tile.elements, compared, axis));
+  if (axes.every(({ digits }) => digits === undefined)) return undefined;
   let why: NoView | undefined;
   for (const pixels of axes) {
     const columns = axes[1 - pixels.axis];
@@ -181,6 +182,9 @@ function countsOf(
   const { number, above, outer } = digits;
   const below = mulPoly(above.divisor, outer.divisor);
   const rows = gates.flatMap((gate) => {
+    const { inner, middle, outer: times, rest } = partsOf(gate, { axis, digits });
+    const isRow = inner.size + middle.size === 0 && constantOf(times) === 1n && !varies(rest);
+    if (isRow) return subPoly(polyOf(1), rest);
     const end = addPoly(subPoly(number, gate), polyOf(1));
     return varies(end) ? [] : quotientOf(end, below) ?? [];
   });
