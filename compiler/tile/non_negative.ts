@@ -4,11 +4,12 @@
  * since divisions round towards zero: -16 / 16 and -15 / 16 differ.
  *
  * Sums and products may wrap. Wrappers refuse launches in which what is divided does (`contract/dividends.ts`). A loop is
- * taken to end before the number wraps that its test bounds: one that passes the test would not end. Others may.
+ * taken to end before the number wraps that its test bounds: one that passes the test would not end. So is another number
+ * that takes the same steps, as those do from which copies for later iterations are computed. Others may.
  */
 import { loopOf } from "../ir/flow.ts";
 import { isOp, type Op, type OpOf, type Value } from "../ir/func.ts";
-import { operandsOf, pairOf, resultOf } from "../ir/op.ts";
+import { constantOf, operandsOf, pairOf, resultOf } from "../ir/op.ts";
 import { sourcesFirst } from "../ir/order.ts";
 import { hasTrait } from "../ir/table.ts";
 import { isPointer } from "../ir/types.ts";
@@ -117,21 +118,41 @@ function keepsSign(op: OpOf<"convert">): boolean {
 
 /** Of a number that a loop counts up to a bound: what it begins as, and the step, which no iteration changes. */
 function carriedFrom(value: Value, op: OpOf<"while">): readonly Value[] {
-  const { test, body, initial, repeated, leaving, continues } = loopOf(op);
+  const { test, body, initial, leaving } = loopOf(op);
   const inBody = body.params.indexOf(value);
   if (inBody >= 0) return leaving.slice(inBody, inBody + 1);
-  const index = test.params.indexOf(value);
-  const [from, next] = [initial[index], repeated[index]];
-  if (from === undefined || next?.def?.name !== "add" || !isBounded(value, continues)) return [];
+  const from = initial[test.params.indexOf(value)];
+  const step = stepOf(value, op);
+  return from !== undefined && step !== undefined && isCounted(value, step, op) ? [from, step] : [];
+}
+
+/** What each iteration adds to a number that enters the test, if that is the same in all. */
+function stepOf(value: Value, op: OpOf<"while">): Value | undefined {
+  const { test, body, repeated, leaving } = loopOf(op);
+  const next = repeated[test.params.indexOf(value)];
+  if (next?.def?.name !== "add") return undefined;
   const isCarried = (side: Value): boolean =>
     side === value || leaving[body.params.indexOf(side)] === value;
-  const [carried, ...steps] = [...pairOf(next.def)].sort((a, b) =>
-    Number(isCarried(b)) - Number(isCarried(a))
-  );
-  const inside = definedIn(test, body);
-  const isGrowing = carried !== undefined && isCarried(carried) &&
-    !steps.some((step) => inside.has(step));
-  return isGrowing ? [from, ...steps] : [];
+  const sides = pairOf(next.def);
+  const [step, ...others] = sides.filter((side) => !isCarried(side));
+  const isFixed = step !== undefined && others.length === 0 && !definedIn(test, body).has(step);
+  return isFixed ? step : undefined;
+}
+
+/** Whether the test bounds a number, or another one that takes the same steps. */
+function isCounted(value: Value, step: Value, op: OpOf<"while">): boolean {
+  const { test, continues } = loopOf(op);
+  if (isBounded(value, continues)) return true;
+  return test.params.some((other) => {
+    if (other === value || !isBounded(other, continues)) return false;
+    const theirs = stepOf(other, op);
+    return theirs !== undefined && (theirs === step || isSame(theirs, step));
+  });
+}
+
+function isSame(a: Value, b: Value): boolean {
+  const [ours, theirs] = [constantOf(a), constantOf(b)];
+  return ours !== undefined && ours === theirs && a.type.element === b.type.element;
 }
 
 /** Whether a test holds only up to some value of a number, or of what it and a constant add up to. */

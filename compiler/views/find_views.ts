@@ -23,6 +23,7 @@ import type { AxisFacts } from "../tile/axis.ts";
 import { usesOf } from "./dead_rows.ts";
 import { type Known, viewOf } from "./find_view.ts";
 import { NoView, noView } from "./no_view.ts";
+import { hasSingleDots } from "./single_dots.ts";
 import type { TensorView } from "./view.ts";
 import { windowViewOf } from "./windows/window_view.ts";
 
@@ -58,11 +59,13 @@ export function findViews(func: Func, options: ViewOptions): readonly FoundLoad[
   const positions = positionsOf(func);
   const chained = chainedDots(func, phiWebsOf(func));
   const writes = new Writes(func, positions);
+  const areSingle = hasSingleDots(func);
   return loads.map((load) => {
     try {
       const dots = groupDots(resultOf(load), users, { ...options, chained });
       const position = positions.get(load);
-      if (position?.loops.length === 0 && !dots.every((dot) => chained.has(dot))) {
+      const isSingle = areSingle && dots.length === 1 && func.body.ops.includes(load);
+      if (position?.loops.length === 0 && !isSingle && !dots.every((dot) => chained.has(dot))) {
         noView("it is in no loop");
       }
       if (position?.isTest) noView("it is in the test of a loop, as all of a `do` loop is");

@@ -24,6 +24,7 @@ import { dropDead } from "../tile/drop_dead.ts";
 import type { Pass, TargetContext } from "../tile/pass.ts";
 import { Coordinates, sitesOf } from "./coordinates.ts";
 import { findViews, type FoundLoad, type ViewOptions } from "./find_views.ts";
+import { hasSingleDots, putInLoops } from "./single_dots.ts";
 import type { TensorView } from "./view.ts";
 
 export const tensorViews: Pass<TargetContext> = {
@@ -59,6 +60,7 @@ export function toTensorForm(
   const boxes = boxesOf(func, options);
   if (boxes.length === 0) return undefined;
   rewrite(func, boxes);
+  if (hasSingleDots(func)) putInLoops(func);
   cse.run(func);
   dropDead.run(func);
   const all = boxes.flatMap(({ view }) => view.when);
@@ -94,6 +96,7 @@ function pairedBoxes(
   found: readonly FoundLoad[],
 ): readonly Boxed[] {
   let boxes = found.flatMap((one): Boxed[] => "view" in one ? [one] : []);
+  const areSingle = hasSingleDots(func);
   const chained = boxes.length === 0 ? new Set() : chainedDots(func, phiWebsOf(func));
   for (let count = -1; count !== boxes.length && boxes.length > 0;) {
     count = boxes.length;
@@ -118,8 +121,8 @@ function pairedBoxes(
         const ways = isChained ? [suitsChain] : [suitsWarpGroups, suitsRegisters, suitsTurned];
         if (ways.some((suits) => suits(op, options.numWarps, options.target, alongK))) return;
       }
-      // Threads gather the other operand, in whichever order it lies.
-      const isGathered = loads.every((load) => load !== undefined) &&
+      // Threads gather the other operand, in whichever order it lies, an iteration ahead.
+      const isGathered = !areSingle && loads.every((load) => load !== undefined) &&
         (left === undefined) !== (right === undefined);
       const { numWarps, target } = options;
       if (!isChained && isGathered && suitsWarpGroups(op, numWarps, target, [false, false])) return;

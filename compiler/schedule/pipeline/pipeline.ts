@@ -195,10 +195,12 @@ function pipelineByTensorCopies(
     });
   }
   const ring = programs && planPrograms(loop, staged, carried, programs);
+  // What is never there leaves room for other blocks.
+  const used = ring === undefined && loop.attrs.single === true ? LEAST_TENSOR_SLOTS : slots;
   return (area) => {
-    const dot = stageGroupDot(group, area, slots);
-    const plan: Plan = { func, loop, staged: dot.staged, carried, slots };
-    const barriers = area.barriers(slots, loop.span);
+    const dot = stageGroupDot(group, area, used);
+    const plan: Plan = { func, loop, staged: dot.staged, carried, slots: used };
+    const barriers = area.barriers(used, loop.span);
     return ring === undefined
       ? inProgram((reuse) => pipelineTensorDot(plan, dot, barriers, reuse()))
       : { isAcross: true, rewrite: () => pipelineAcrossPrograms(plan, dot, barriers, ring) };
