@@ -22,6 +22,7 @@ import {
   hasEffects,
   isCopyable,
   prefetchableLoad,
+  slotsBesideBlocks,
   slotsFor,
   stagesOf,
   stateOf,
@@ -178,7 +179,10 @@ function pipelineByTensorCopies(
   if (group === undefined || carried === undefined) return undefined;
   const { staged } = group;
   const bytes = staged.reduce((sum, operand) => sum + operand.bytes, BARRIER_BYTES);
-  const slots = slotsFor(context, bytes, stagesOf(loop, context) ?? GROUP_STAGES);
+  const stages = stagesOf(loop, context);
+  const slots = stages === undefined && programs === undefined
+    ? slotsBesideBlocks(context, bytes, sumRegisters(group.dot))
+    : slotsFor(context, bytes, stages ?? GROUP_STAGES);
   if (slots < LEAST_TENSOR_SLOTS) return undefined;
   if (programs?.attrs.partitions !== undefined) {
     const partitions = planPartitions(loop, staged.flatMap(({ load }) => load.operands), programs);
