@@ -19,8 +19,8 @@ export function bodyOfProgram(func: Func): Region {
 export function persistenceOf(func: Func): Persistence | undefined {
   const loop = loopOverPrograms(func);
   if (loop === undefined) return undefined;
-  const { within } = loop.attrs;
-  if (within === undefined) return "x";
+  const { within, all_axes: areAll = false } = loop.attrs;
+  if (within === undefined) return areAll ? "all" : "x";
   return within.length === 0 ? "all" : "xyz";
 }
 

@@ -42,7 +42,7 @@ export const sliceResults: Pass<TargetContext> = {
     const at = func.body.ops.indexOf(loop);
     const behind = func.body.ops.slice(at + 1, -1);
     const stores = behind.filter((op): op is OpOf<"store"> => op.name === "store");
-    const isWorth = isComputed(behind, sums) || isInTurn(func, sums, context);
+    const isWorth = isComputed(behind, sums) || isInTurn(sums, context);
     if (!isWorth || !behind.every(isKnown) || !areApart(func, behind)) return false;
     const layouts = new NaturalLayouts(func, { ...context, axisInfo: context.axisInfo() });
     const hasLayout = (value: Value, axis: number): boolean =>
@@ -136,11 +136,11 @@ function isComputed(behind: readonly Op[], { shape }: WideSums): boolean {
  * shared memory is room for one more slot, whose copies are under way while results are stored: 8192 x 8192 x 512
  * halves went from 0.93 to 0.98 of cuBLAS on an H100.
  */
-function isInTurn(func: Func, sums: WideSums, context: TargetContext): boolean {
+function isInTurn(sums: WideSums, context: TargetContext): boolean {
   const { numWarps, numStages, target } = context;
   const slots = sums.loop.attrs.num_stages ?? numStages;
   return context.form !== "plain" && (isAloneInTurn(sums, context) ||
-    mayHavePartitions(func, { sums: sums.registers, slots, numWarps, target }));
+    mayHavePartitions({ sums: sums.registers, slots, numWarps, target }));
 }
 
 /**

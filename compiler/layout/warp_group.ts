@@ -156,7 +156,7 @@ const PARTITION_SUMS = 128;
  */
 export const LEAST_PARTITION_SLOTS = 5;
 
-/** What decides about partitions: registers of a thread for sums, the slots that are asked for, the warps of a program. */
+/** What decides about partitions: registers of a thread for sums, the slots that are asked for, if any are, the warps of a program. */
 interface PartitionFacts {
   readonly sums: number;
   readonly slots: number | undefined;
@@ -164,25 +164,12 @@ interface PartitionFacts {
   readonly target: Target;
 }
 
-/**
- * Whether blocks may have partitions, each of which does programs of its own (schedule/programs/loop_programs.ts). Where the
- * grid has several axes, each program has a block.
- */
+/** Whether blocks may have partitions, each of which does programs of its own (schedule/programs/loop_programs.ts). */
 export function mayHavePartitions(
-  func: Func,
-  { sums, slots = 0, numWarps, target }: PartitionFacts,
+  { sums, slots = LEAST_PARTITION_SLOTS, numWarps, target }: PartitionFacts,
 ): boolean {
   return numWarps === GROUP_WARPS && sums === PARTITION_SUMS && slots >= LEAST_PARTITION_SLOTS &&
-    fillsMultiprocessor(sums, PARTITIONS * numWarps, target) && hasOneAxis(func);
-}
-
-/** Whether programs ask for their index along the first axis of the grid only. */
-function hasOneAxis({ body }: Func): boolean {
-  let isOne = true;
-  walkOps(body, (op) => {
-    isOne &&= op.name !== "program_id" || op.attrs.axis === 0;
-  });
-  return isOne;
+    fillsMultiprocessor(sums, PARTITIONS * numWarps, target);
 }
 
 /** Whether a value is a box of a tensor, maybe permuted. */

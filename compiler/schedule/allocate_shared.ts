@@ -21,7 +21,7 @@ import { branchOf, loopOf } from "../ir/flow.ts";
 import { type Func, type Op, type OpOf, type Region, setAttrs } from "../ir/func.ts";
 import type { ExchangeOp } from "../ir/ops.ts";
 import { operandsOf, regionsOf, resultOf } from "../ir/op.ts";
-import { bodyOfProgram, partitionsOf, persistenceOf } from "../ir/program_loop.ts";
+import { bodyOfProgram, loopOverPrograms, partitionsOf } from "../ir/program_loop.ts";
 import { isRotated } from "../ir/rotated_loop.ts";
 import { takesBuffer } from "../ir/table.ts";
 import { walkOps } from "../ir/walk.ts";
@@ -166,7 +166,7 @@ function planShared(func: Func): SharedPlan {
   const walk = new Walk(buffers.length > 0 && !isExclusive, parts);
   walk.region(func.body, "nothing");
   const apart = isExclusive && parts === undefined ? exchangesApart(func) : [];
-  const places = placesApart(apart, persistenceOf(func) === "all");
+  const places = placesApart(apart, loopOverPrograms(func)?.attrs.within?.length === 0);
   for (const [op, part] of places.parts) walk.exchanges.set(op, { part, barrier: false });
   walk.bytes = Math.max(walk.bytes, places.bytes);
   const partitions = partitionsOf(func);

@@ -16,6 +16,7 @@
 import { loopOf } from "../../ir/flow.ts";
 import { type Func, type Op, type OpOf, setAttrs } from "../../ir/func.ts";
 import { operandsOf, resultOf, tensorMapOf } from "../../ir/op.ts";
+import type { AttrsOf } from "../../ir/ops.ts";
 import { loopOverPrograms } from "../../ir/program_loop.ts";
 import { rowOf } from "../../ir/table.ts";
 import { bytesOf } from "../../ir/types.ts";
@@ -37,7 +38,13 @@ import { growsWithProgram } from "./longest_first.ts";
 import { GROUP_STAGES } from "../pipeline/loop_loads.ts";
 import { repeats } from "../repeats.ts";
 import { planPartitions } from "../warp_groups/partition_programs.ts";
-import { takeTurns, turnsAlongAll, turnsAlongFirst, turnsToAndFro } from "./turns.ts";
+import {
+  takeTurns,
+  turnsAlongAll,
+  turnsAlongFirst,
+  turnsByNumber,
+  turnsToAndFro,
+} from "./turns.ts";
 
 export const loopPrograms: Pass<TargetContext> = {
   name: "loop-programs",
@@ -52,10 +59,25 @@ export const loopPrograms: Pass<TargetContext> = {
     const slots = slotsBeside(func, loop, context);
     if (slots === undefined) return false;
     setAttrs(loop, { num_stages: slots });
-    takeTurns(func, turnsAlongFirst(func, loop.span), { programs: true });
+    takeAll(func, loop, {});
     return true;
   },
 };
+
+/** Lets blocks do programs along the first axis of the grid in turn, or along all axes if programs ask for several. */
+function takeAll(func: Func, { span }: Op, attrs: AttrsOf<"while">): void {
+  if (hasOneAxis(func)) takeTurns(func, turnsAlongFirst(func, span), { programs: true, ...attrs });
+  else takeTurns(func, turnsByNumber(func, span), { programs: true, all_axes: true, ...attrs });
+}
+
+/** Whether programs ask for their index along the first axis of the grid only. */
+function hasOneAxis({ body }: Func): boolean {
+  let isOne = true;
+  walkOps(body, (op) => {
+    isOne &&= op.name !== "program_id" || op.attrs.axis === 0;
+  });
+  return isOne;
+}
 
 /** The same by partitions of a block, if copies of both can begin early. */
 function takePartitions(func: Func, loop: OpOf<"while">, context: TargetContext): boolean {
@@ -63,7 +85,7 @@ function takePartitions(func: Func, loop: OpOf<"while">, context: TargetContext)
   if (slots === undefined || slots < LEAST_PARTITION_SLOTS) return false;
   const before = cloneFunc(func);
   setAttrs(loop, { num_stages: slots });
-  takeTurns(func, turnsAlongFirst(func, loop.span), { programs: true, partitions: PARTITIONS });
+  takeAll(func, loop, { partitions: PARTITIONS });
   const programs = loopOverPrograms(func);
   const loads = loopOf(loop).body.ops.filter(({ name }) => name === "tensor_load");
   const operands = loads.flatMap((load) => load.operands);
@@ -237,7 +259,7 @@ function suitsPartitions(
   const dots = dotsOf(loop);
   const slots = loop.attrs.num_stages ?? numStages;
   return dots.every((dot) => groupType(operandsOf(dot).a)?.isEitherOrder === true) &&
-    mayHavePartitions(func, { sums: sumRegisters(dots), slots, numWarps, target }) &&
+    mayHavePartitions({ sums: sumRegisters(dots), slots, numWarps, target }) &&
     exchangesApart(func).length > 0;
 }
 
@@ -256,7 +278,8 @@ function slotsBeside(
     if (op.name === "tensor_load") slotBytes += tileBytes(resultOf(op).type);
   }
   const exchanged = partitions * exchangedBytes(func, loop);
-  const wanted = loop.attrs.num_stages ?? numStages ?? GROUP_STAGES;
+  const most = partitions > 1 ? LEAST_PARTITION_SLOTS : GROUP_STAGES;
+  const wanted = loop.attrs.num_stages ?? numStages ?? most;
   const slots = query(target, ({ sharedBytesPerBlock }) => {
     const fitting = Math.floor((sharedBytesPerBlock - exchanged - SPARE_BYTES) / slotBytes);
     return Math.min(wanted, fitting);

@@ -29,6 +29,7 @@ interface Turns<At extends readonly Value[]> {
 type Indices = readonly [x: Value, y: Value, z: Value];
 
 const INT32 = scalarType("int32");
+const UINT32 = scalarType("uint32");
 const BOOL = scalarType("bool");
 
 /** Programs along the first axis. */
@@ -78,6 +79,39 @@ export function turnsAlongAll(func: Func, span: Span, isReversed: boolean): Turn
       const { index, more } = wrapped(inside, down, height);
       return [across.index, index, binary(inside, "add", binary(inside, "add", z, dz), more)];
     },
+  };
+}
+
+/**
+ * Programs along all axes by their number, the first axis fastest. Divisions take little of programs that fill a
+ * multiprocessor, and leave its registers to their sums.
+ */
+export function turnsByNumber(func: Func, span: Span): Turns<readonly [Value]> {
+  const build = new ScheduleBuilder(func, [], span);
+  const unsigned = (value: Value): Value => build.value("convert", [value], UINT32);
+  const extent = (axis: number): Value =>
+    unsigned(build.value("num_programs", [], INT32, { axis }));
+  const [width, height, depth] = [extent(0), extent(1), extent(2)];
+  const first = unsigned(build.value("block_id", [], INT32));
+  const step = unsigned(build.value("num_blocks", [], INT32));
+  const row = build.value("mul", [width, height], UINT32);
+  const count = build.value("mul", [row, depth], UINT32);
+  return {
+    before: build.out,
+    first: [first],
+    continues: (inside, at) => inside.value("lt", [...at, count], BOOL),
+    indices: (inside, [at]) => {
+      const divided = (name: "div" | "rem", a: Value, b: Value): Value =>
+        inside.value(name, [a, b], UINT32);
+      const across = divided("div", at, width);
+      return [
+        divided("rem", at, width),
+        divided("rem", across, height),
+        divided("div", across, height),
+      ]
+        .map((index) => inside.value("convert", [index], INT32));
+    },
+    next: (inside, at) => [inside.value("add", [...at, step], UINT32)],
   };
 }
 
