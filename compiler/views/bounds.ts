@@ -7,7 +7,6 @@
 import type { AffineAnalysis } from "../contract/affine.ts";
 import type { AffineInt, Constraint, Observation } from "../contract/affine_rules.ts";
 import { varies } from "../contract/affine_rules.ts";
-import { apply, constant } from "../contract/expr.ts";
 import { hull, least, type Limits, limitsOfType, limitsWith, most } from "../contract/magnitude.ts";
 import {
   type Atom,
@@ -23,9 +22,8 @@ import type { ContractExpr } from "../contract/types.ts";
 import { loopOf } from "../ir/flow.ts";
 import type { Func, Op, OpOf, Value } from "../ir/func.ts";
 import { constantOf as irConstant, operandsOf } from "../ir/op.ts";
-import { isPointer } from "../ir/types.ts";
-import { SCALARS } from "../support/scalar.ts";
 import type { Demands } from "./demands.ts";
+import { INT64, times, typeLimits, within } from "./limits.ts";
 import { ProgramGroups } from "./program_groups.ts";
 import { termsOf } from "./terms.ts";
 
@@ -36,10 +34,6 @@ const MOST_INT = (1n << 31n) - 1n;
 const MOST_OUTER = 65535n;
 /** Values that are made of each other and looked at. */
 const MAX_DEPTH = 100;
-
-const INT64: Limits = limitsOfType("int64");
-const within = (inner: Limits, outer: Limits): boolean =>
-  inner.min >= outer.min && inner.max <= outer.max;
 
 const isOfRun = ({ atoms }: Term): boolean => atoms.some(({ kind }) => kind === "run");
 const hasRuns = (poly: Poly): boolean => [...poly.values()].some(isOfRun);
@@ -331,16 +325,14 @@ export class Bounds {
     return limits;
   }
 
-  /** The last iteration of a loop that has as many for all programs of a launch. */
-  lastIteration(loop: OpOf<"while">): ContractExpr | undefined {
+  /** What the test of a loop bounds, if it surely does in all iterations. */
+  testOf(loop: OpOf<"while">): Pick<Test, "poly" | "by"> | undefined {
     this.#roundsOf(loop);
     const test = this.#tests.get(loop);
-    const by = test && constantOf(test.by);
-    if (test === undefined || test.mayFail || by === undefined) return undefined;
-    const end = scalePoly(withoutLoop(test.poly, loop), -1n);
-    if (varies(end)) return undefined;
-    return by === 1n ? polyExpr(end) : apply("/", polyExpr(end), constant(by));
+    return test?.mayFail === false ? test : undefined;
   }
+
+  readonly int = (value: Value): Poly | undefined => this.#analysis.int(value)?.poly;
 
   /**
    * The least value of what a loop tests before its first iteration, `first - end`: of a product of positive parameters,
@@ -386,10 +378,6 @@ export class Bounds {
   }
 }
 
-function typeLimits({ type: { element } }: Value): Limits {
-  return isPointer(element) || SCALARS[element].class !== "int" ? INT64 : limitsOfType(element);
-}
-
 /** The parameter that is positive where `poly <= 0`: `c - p` with a positive c. */
 function aboveZero({ poly }: Constraint): string[] {
   const terms = [...poly.values()];
@@ -407,14 +395,4 @@ function withoutLoop(poly: Poly, loop: Op): Poly {
       !atoms.some((atom) => atom.kind === "iteration" && atom.loop === loop)
     ),
   );
-}
-
-function times(a: Limits, b: Limits): Limits {
-  return hull([a.min * b.min, a.min * b.max, a.max * b.min, a.max * b.max]);
-}
-
-/** A limit as an expression; numbers beyond what expressions hold are at their ends. */
-export function limitExpr(value: bigint): ContractExpr {
-  const end = BigInt(Number.MAX_SAFE_INTEGER);
-  return constant(value > end ? end : value < -end ? -end : value);
 }

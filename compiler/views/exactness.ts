@@ -20,8 +20,10 @@ import {
 import type { ContractExpr } from "../contract/types.ts";
 import { SCALARS } from "../support/scalar.ts";
 import { coordinateOf, type Run, spell } from "./axes.ts";
-import { type Bounds, limitExpr } from "./bounds.ts";
+import type { Bounds } from "./bounds.ts";
 import type { Demands } from "./demands.ts";
+import { lastOfLaunch } from "./launch_ends.ts";
+import { limitExpr } from "./limits.ts";
 import { noView } from "./no_view.ts";
 import { termsOf } from "./terms.ts";
 
@@ -112,31 +114,6 @@ function demandWithin(
     );
   }
   demands.atLeast(end, 1n);
-}
-
-/**
- * The largest number made of program ids, iterations and what is positive, by the grid of the launch and by where its loops
- * end: few launches have the most.
- */
-function lastOfLaunch(poly: Poly, bounds: Bounds): ContractExpr | undefined {
-  const parts: ContractExpr[] = [];
-  for (const { coefficient, atoms } of poly.values()) {
-    if (coefficient < 0n) return undefined;
-    const factors = atoms.map((atom): ContractExpr | undefined => {
-      if (atom.kind === "param") return { op: "param", name: atom.name };
-      if (atom.kind === "iteration") return bounds.lastIteration(atom.loop);
-      return atom.kind === "pid"
-        ? apply("-", { op: "grid", axis: atom.axis }, constant(1))
-        : undefined;
-    });
-    let part: ContractExpr = constant(coefficient);
-    for (const factor of factors) {
-      if (factor === undefined) return undefined;
-      part = apply("*", part, factor);
-    }
-    parts.push(part);
-  }
-  return parts.length === 0 ? undefined : parts.reduce((sum, part) => apply("+", sum, part));
 }
 
 /** Whether it is a multiple of a stride. Tensor maps have none below zero. */

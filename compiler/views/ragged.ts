@@ -20,7 +20,8 @@ import { apply, constant } from "../contract/expr.ts";
 import { addPoly, type Poly, polyOf, subPoly } from "../contract/poly.ts";
 import type { ContractExpr } from "../contract/types.ts";
 import { type Run, spell } from "./axes.ts";
-import { type Bounds, limitExpr } from "./bounds.ts";
+import type { Bounds } from "./bounds.ts";
+import { limitExpr } from "./limits.ts";
 import { noView } from "./no_view.ts";
 import type { ViewAxis } from "./view.ts";
 
