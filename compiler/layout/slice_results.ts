@@ -25,7 +25,7 @@ import { must } from "../support/bug.ts";
 import type { Pass, TargetContext } from "../tile/pass.ts";
 import { NaturalLayouts } from "./natural.ts";
 import { fillsMultiprocessor } from "./tiles.ts";
-import { mayHavePartitions } from "./warp_group.ts";
+import { boxBytes, mayHavePartitions } from "./warp_group.ts";
 import { SliceBuilder, type Slices } from "./slice_builder.ts";
 import { isPlainRead, Sliceable } from "./sliceable.ts";
 import { versionsOf } from "./slice_versions.ts";
@@ -140,7 +140,13 @@ function isInTurn(sums: WideSums, context: TargetContext): boolean {
   const { numWarps, numStages, target } = context;
   const slots = sums.loop.attrs.num_stages ?? numStages;
   return context.form !== "plain" && (isAloneInTurn(sums, context) ||
-    mayHavePartitions({ sums: sums.registers, slots, numWarps, target }));
+    mayHavePartitions({
+      sums: sums.registers,
+      slots,
+      boxBytes: boxBytes(sums.loop),
+      numWarps,
+      target,
+    }));
 }
 
 /**

@@ -22,8 +22,9 @@ import { rowOf } from "../../ir/table.ts";
 import { bytesOf } from "../../ir/types.ts";
 import { cloneFunc, restoreBody, walkOps } from "../../ir/walk.ts";
 import { exchangeBytes, isExchange } from "../../layout/exchanges.ts";
-import { fillsMultiprocessor, registerCount, tileBytes } from "../../layout/tiles.ts";
+import { fillsMultiprocessor, registerCount } from "../../layout/tiles.ts";
 import {
+  boxBytes,
   groupType,
   LEAST_PARTITION_SLOTS,
   mayHavePartitions,
@@ -259,7 +260,13 @@ function suitsPartitions(
   const dots = dotsOf(loop);
   const slots = loop.attrs.num_stages ?? numStages;
   return dots.every((dot) => groupType(operandsOf(dot).a)?.isEitherOrder === true) &&
-    mayHavePartitions({ sums: sumRegisters(dots), slots, numWarps, target }) &&
+    mayHavePartitions({
+      sums: sumRegisters(dots),
+      slots,
+      boxBytes: boxBytes(loop),
+      numWarps,
+      target,
+    }) &&
     exchangesApart(func).length > 0;
 }
 
@@ -279,10 +286,7 @@ function slotsBeside(
   { target, numStages }: TargetContext,
   partitions = 1,
 ): number | undefined {
-  let slotBytes = 0;
-  for (const op of loopOf(loop).body.ops) {
-    if (op.name === "tensor_load") slotBytes += tileBytes(resultOf(op).type);
-  }
+  const slotBytes = boxBytes(loop);
   const exchanged = partitions * exchangedBytes(func, loop);
   const usual = partitions > 1 ? PARTITION_SLOTS : GROUP_STAGES;
   const wanted = loop.attrs.num_stages ?? numStages ?? usual;

@@ -1,7 +1,8 @@
 /**
  * Which programs a block does in turn (loop_programs.ts), and the loop that does them. They are as far apart as there
  * are blocks, along the first axis of the grid or along all of them. Along all axes a block carries its position along
- * each, and adds the distance digit by digit, because divisions would delay short programs; or it goes to and fro.
+ * each, and adds the distance digit by digit, because divisions would delay short programs; or it counts programs, where these
+ * are long, and divides; or it goes to and fro.
  */
 import { type Func, newOp, type Op, type Region, type Value } from "../../ir/func.ts";
 import { resultOf } from "../../ir/op.ts";

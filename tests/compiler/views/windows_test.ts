@@ -10,7 +10,7 @@ import {
   runEntry,
   serves,
 } from "../../support/forms/form_run.ts";
-import { forwardText, weightsText } from "../../support/forms/convolution_texts.ts";
+import { forwardText, plainText, weightsText } from "../../support/forms/convolution_texts.ts";
 import { freshRandom } from "../../support/random.ts";
 import { decode, encode } from "../../support/typed_arrays.ts";
 
@@ -184,10 +184,29 @@ for (const style of ["nested", "chosen"] as const) {
   });
 }
 
+for (const style of ["products", "down", "loops"] as const) {
+  Deno.test(`tensor-views copies windows for convolutions by plain indices: ${style}`, () => {
+    const compiled = compileForms(plainText(style), {});
+    assertStringIncludes(compiled.ptx, "global.im2col.mbarrier");
+    checkForward(compiled, PLAIN);
+    checkForward(compiled, { ...PLAIN, n: 70, x: [1, 1] });
+    checkForward(compiled, { ...PLAIN, c: 32, pad: [4, 5] });
+    fc.assert(
+      fc.property(
+        convolutions,
+        fc.constantFrom(32, 64, 96),
+        (convolution, c) => checkForward(compiled, { ...convolution, c }),
+      ),
+      { numRuns: 6 },
+    );
+  });
+}
+
 Deno.test("tensor-views copies windows that begin inside of pictures, leave pixels out, and end anywhere", () => {
-  const [weights, forward] = [
+  const [weights, forward, plain] = [
     compileForms(weightsText("divided"), {}),
     compileForms(forwardText("nested"), {}),
+    compileForms(plainText("products"), {}),
   ];
   const placed = fc.record({
     convolution: convolutions,
@@ -199,6 +218,7 @@ Deno.test("tensor-views copies windows that begin inside of pictures, leave pixe
     fc.property(placed, (convolution) => {
       checkWeights(weights, convolution);
       checkForward(forward, convolution);
+      checkForward(plain, convolution);
     }),
     { numRuns: 10 },
   );

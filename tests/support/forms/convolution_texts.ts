@@ -124,3 +124,69 @@ ${
   *?(rm[:, newaxis] < N * P * Q && rk[newaxis, :] < K) (Y + (long[64, 1])rm[:, newaxis] * K + rk[newaxis, :]) = sum;
 }
 `;
+
+/**
+ * The convolution as its definition says it: one index over all of a filter, which is divided in each iteration, or three loops.
+ * `products`: by products of extents; `down`: one after the other, of an index that the loop carries; `loops`: three loops.
+ */
+export const plainText = (style: "products" | "down" | "loops"): string => `
+#pragma tri config; num_warps=4
+__global__ void k(half *X __readonly __noalias, half *F __readonly __noalias, float *Y __noalias, ${PARAMS}) {
+  int tiles = (K + 63) / 64;
+  int rm[64] = get_program_id(0) / tiles * 64 + 0 ... 64;
+  int rk[64] = get_program_id(0) % tiles * 64 + 0 ... 64;
+  int rc[32] = 0 ... 32;
+${
+  style === "products"
+    ? `
+  int n[64] = rm / (P * Q);
+  int p[64] = rm % (P * Q) / Q;
+  int q[64] = rm % Q;`
+    : `
+  int n[64] = rm / Q / P;
+  int p[64] = rm / Q % P;
+  int q[64] = rm % Q;`
+}
+  float sum[64, 64] = 0;
+${
+  style === "products"
+    ? `
+  for (int first = 0; first < R * S * C; first += 32) {
+    int at[32] = first + rc;
+    int r[32] = at / (S * C);
+    int s[32] = at % (S * C) / C;
+    int c[32] = at % C;
+    bool there[32] = at < R * S * C;`
+    : style === "down"
+    ? `
+  int at[32] = rc;
+  for (int left = R * S * C; left > 0; left -= 32) {
+    int place[32] = at / C;
+    int c[32] = at % C;
+    int s[32] = place % S;
+    int r[32] = place / S;
+    bool there[32] = r < R;`
+    : `
+  for (int r = 0; r < R; r++) for (int s = 0; s < S; s++) for (int first = 0; first < C; first += 32) {
+    int c[32] = first + rc;
+    int at[32] = (r * S + s) * C + c;
+    bool there[32] = c < C;`
+}
+    int h[64, 32] = p[:, newaxis] * steph - padh + ${
+  style === "loops" ? "r" : "r[newaxis, :]"
+} * dilationh;
+    int w[64, 32] = q[:, newaxis] * stepw - padw + ${
+  style === "loops" ? "s" : "s[newaxis, :]"
+} * dilationw;
+    bool inside[64, 32] = h >= 0 && h < H && w >= 0 && w < W && there[newaxis, :] && ${
+  style === "products" ? "rm[:, newaxis] < N * P * Q" : "n[:, newaxis] < N"
+};
+    half x[64, 32] = *?(inside) (X + ((n[:, newaxis] * H + h) * W + w) * C + c[newaxis, :]);
+    half f[32, 64] = *?(${
+  style === "down" ? "at[:, newaxis] < R * S * C" : "there[:, newaxis]"
+} && rk[newaxis, :] < K) (F + rk[newaxis, :] * (R * S * C) + at[:, newaxis]);
+    sum += x @ f;
+${style === "down" ? "    at += 32;\n" : ""}  }
+  *?(rm[:, newaxis] < N * P * Q && rk[newaxis, :] < K) (Y + rm[:, newaxis] * K + rk[newaxis, :]) = sum;
+}
+`;
