@@ -41,11 +41,11 @@ ${
 }
   int rm[TM] = i * TM + 0 ... TM;
   int rn[TN] = j * TN + 0 ... TN;
-  int rk[32] = 0 ... 32;
+  int rk[64] = 0 ... 64;
   float sum[TM, TN] = 0;
-  for (int k = 0; k < K; k += 32) {
-    half a[TM, 32] = *?(rm[:, newaxis] < M && k + rk[newaxis, :] < K) (A + z * (M * K) + rm[:, newaxis] * K + k + rk[newaxis, :]);
-    half b[32, TN] = *?(k + rk[:, newaxis] < K && rn[newaxis, :] < N) (B + z * (K * N) + (k + rk[:, newaxis]) * N + rn[newaxis, :]);
+  for (int k = 0; k < K; k += 64) {
+    half a[TM, 64] = *?(rm[:, newaxis] < M && k + rk[newaxis, :] < K) (A + z * (M * K) + rm[:, newaxis] * K + k + rk[newaxis, :]);
+    half b[64, TN] = *?(k + rk[:, newaxis] < K && rn[newaxis, :] < N) (B + z * (K * N) + (k + rk[:, newaxis]) * N + rn[newaxis, :]);
     sum += a @ b;
   }
   *?(rm[:, newaxis] < M && rn[newaxis, :] < N) (C + z * (M * N) + rm[:, newaxis] * N + rn[newaxis, :]) = sum;
