@@ -1,7 +1,7 @@
 /** What an entry is compiled with, whatever the target. */
 import { ASKED_WARPS, type KernelOptions } from "../instances/kernel_options.ts";
 import type { Func } from "../ir/func.ts";
-import { defaultRegisters, defaultWarps } from "./default_warps.ts";
+import { defaultBlock } from "./default_warps.ts";
 import type { CheckedKernel } from "./front/instance_front.ts";
 
 /** What is stated; the warps may be left to the compiler. */
@@ -28,6 +28,6 @@ export function entryOptions(
   );
   if (stated.numWarps !== undefined) return { ...stated, numWarps: stated.numWarps };
   if (isAsked) return { ...stated, numWarps: ASKED_WARPS };
-  const numWarps = defaultWarps(func, stated.numCtas);
-  return { ...stated, numWarps, maxRegisters: stated.maxRegisters ?? defaultRegisters(numWarps) };
+  const { numWarps, maxRegisters } = defaultBlock(func, stated.numCtas);
+  return { ...stated, numWarps, maxRegisters: stated.maxRegisters ?? maxRegisters };
 }

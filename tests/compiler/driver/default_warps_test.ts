@@ -31,24 +31,40 @@ const product = (columns: number): string =>
     *(C + rm[:, newaxis] * ${columns} + rn[newaxis, :]) = sum;
   }`;
 
-Deno.test("defaultWarps() gives large tiles more warps than four", () => {
+Deno.test("defaultBlock() gives large tiles more warps than four", () => {
   const rowWarps = [1, 256, 2048, 4096, 8192, 16384, 32768, 65536].map((n) => warpsOf(rows(n)));
   assertEquals(rowWarps, [[4], [4], [4], [8], [8], [16], [32], [32]]);
   assertEquals([64, 128, 256].map((n) => warpsOf(product(n))), [[4], [4], [8]]);
 });
 
-Deno.test("a thread of 16 warps or more has 64 registers, unless options state either", () => {
-  const registersOf = (pragmas: string, columns: number): string | undefined => {
-    const file = { name: "k.tc", text: pragmas + rows(columns) };
-    const [kernel] = compileFile(file, { targets: ["sm_90a"] }).kernels;
-    return kernel?.modules[0]?.ptx.match(/\.maxnreg \d+/g)?.[0];
-  };
-  assertEquals([8192, 16384].map((n) => registersOf("", n)), [undefined, ".maxnreg 64"]);
-  assertEquals(registersOf("#pragma tri num_warps=16\n", 16384), undefined);
-  assertEquals(registersOf("#pragma tri config; max_registers=96\n", 16384), ".maxnreg 96");
+/** What a text says of registers in PTX. */
+function registersOf(text: string): string | undefined {
+  const [kernel] = compileFile({ name: "k.tc", text }, { targets: ["sm_90a"] }).kernels;
+  return kernel?.modules[0]?.ptx.match(/\.maxnreg \d+/g)?.[0];
+}
+
+Deno.test("defaultBlock() limits registers where a program reduces rows that are too few bytes for the memory", () => {
+  const found = [4096, 8192, 16384, 32768].map((n) => registersOf(rows(n)));
+  assertEquals(found, [undefined, ".maxnreg 80", ".maxnreg 64", ".maxnreg 64"]);
+  // Of two rows of floats a block loads enough; of the same weights all programs load what is in the cache.
+  const scaled = (by: string): string =>
+    rows(16384).replace("x / x[+]", `*?(c < N) (${by} + c) * x / x[+]`);
+  assertEquals(registersOf(scaled("X + N * get_program_id(0) + N")), undefined);
+  assertEquals(registersOf(scaled("X")), ".maxnreg 64");
 });
 
-Deno.test("defaultWarps() counts the elements of a block, where a program has several", () => {
+Deno.test("defaultBlock() limits no registers where a row is stored before it is reduced, or none is reduced", () => {
+  const stored = rows(16384).replace("    *?", "    *?(c < N) (Y + c) = x;\n    *?");
+  assertEquals(registersOf(stored), undefined);
+  assertEquals(registersOf(rows(16384).replace("x[+]", "2")), undefined);
+});
+
+Deno.test("options that state warps or registers stand for themselves", () => {
+  assertEquals(registersOf(`#pragma tri num_warps=16\n${rows(16384)}`), undefined);
+  assertEquals(registersOf(`#pragma tri config; max_registers=96\n${rows(16384)}`), ".maxnreg 96");
+});
+
+Deno.test("defaultBlock() counts the elements of a block, where a program has several", () => {
   assertEquals(warpsOf(`#pragma tri num_ctas=4\n${rows(32768)}`), [8]);
 });
 
