@@ -47,6 +47,7 @@ const isProduct = (value: Value): boolean => value.def?.name === "mul";
 const TINY = -125;
 /** Numbers up to 2 to this are zero in each of these types: half of their least one, less the error of a product. */
 const ZERO: Readonly<Record<string, number>> = { float16: -26, float8e4: -12, float8e5: -19 };
+const HIGHEST = Math.max(...Object.values(ZERO));
 /** Sums that matter are at least 2 to this (running_sums.ts), and so are constants that absorb what is tiny. */
 const LEAST = -60;
 
@@ -69,7 +70,7 @@ function whereUnseen(
   return isUnseen ? found.flatMap((one) => one?.apart ?? []) : undefined;
 }
 
-/** Each further operation counts as a factor of 2 to this, so that few are looked at. */
+/** Each further operation counts as a factor of 2 to this at least, so that few are looked at. */
 const STEP = 8;
 
 interface Around {
@@ -82,6 +83,7 @@ interface Around {
 /** Whether no result of an operation shows that an operand, which is not above 2^bound, may be zero instead. */
 function hides(op: Op, value: Value, bound: number, around: Around): boolean {
   const goesOn = (more = STEP): boolean =>
+    bound + more <= HIGHEST &&
     (around.users.get(resultOf(op)) ?? []).every((user) =>
       hides(user, resultOf(op), bound + more, around)
     );

@@ -19,10 +19,10 @@
  */
 import { type Edge, edgesOf, sourceOf } from "../ir/flow.ts";
 import type { Func, Op, OpOf, Value } from "../ir/func.ts";
-import { resultOf } from "../ir/op.ts";
+import { madeBy, resultOf } from "../ir/op.ts";
 import { usersOf, walkOps } from "../ir/walk.ts";
 import { leavesNoTiny, numberOf } from "./powers.ts";
-import { type Term, termOf, type Update, updateOf } from "./sum_updates.ts";
+import { isAlone, type Term, termOf, type Update, updateOf } from "./sum_updates.ts";
 
 /** What is known of a sum of powers that may be flushed. */
 export interface FlushableSum {
@@ -54,19 +54,20 @@ export class RunningSums {
   find(sum: OpOf<"reduce">): FlushableSum | undefined {
     const term = termOf(sum);
     if (term === undefined) return undefined;
-    const proof: Proof = { terms: [term], starts: [...term.starts], apart: [], seen: new Map() };
+    const starts = [...term.starts];
+    const proof: Proof = { terms: [term], starts, apart: [], seen: new Map(), steps: 0 };
     const sums: Value[] = [];
     for (const user of this.#users.get(resultOf(sum)) ?? []) {
       const total = this.#totalOf(user);
       const update = total && updateOf(total);
       if (total === undefined || update?.term.sum !== sum) {
-        if (term.older === undefined) continue;
+        if (isAlone(term)) continue;
         return undefined;
       }
       if (!this.#isSoundUpdate(update, proof)) return undefined;
       sums.push(resultOf(total));
     }
-    if (term.older === undefined) sums.push(resultOf(sum));
+    if (isAlone(term)) sums.push(resultOf(sum));
     const isProved = proof.starts.every((start) =>
       proof.terms.every(({ power, isDirect }) =>
         start === -Infinity || isDirect && leavesNoTiny(start, power)
@@ -81,10 +82,14 @@ export class RunningSums {
     return user.name === "mul" ? this.#users.get(resultOf(user))?.[0] : user;
   }
 
-  /** Whether a maximum and a sum are a start and no negative number, or come of such by updates. */
+  /**
+   * Whether a maximum and a sum are a start and no negative number, or the maximum of a tile and its sum, or come of such by
+   * updates.
+   */
   #isSound(top: Value, sum: Value, proof: Proof): boolean {
     const seen = proof.seen.get(top) ?? new Set();
     if (seen.has(sum)) return true;
+    if (++proof.steps > MOST) return false;
     proof.seen.set(top, seen.add(sum));
     const [start, first] = [numberOf(top), numberOf(sum)];
     if (start !== undefined) {
@@ -98,22 +103,31 @@ export class RunningSums {
         return from !== undefined && with_ !== undefined && this.#isSound(from, with_, proof);
       });
     }
+    const reduced = madeBy(sum, "reduce");
+    const alone = reduced && termOf(reduced);
+    if (alone !== undefined) {
+      addTerm(proof, alone);
+      return isAlone(alone) && alone.top === top;
+    }
     const update = sum.def && updateOf(sum.def);
     return update !== undefined && update.term.top === top && this.#isSoundUpdate(update, proof);
   }
 
   #isSoundUpdate({ term, older, before, differences }: Update, proof: Proof): boolean {
-    if (proof.terms.length > MOST) return false;
     if (before !== undefined && !this.#isSound(older, before, proof)) return false;
-    proof.terms.push(term);
-    proof.starts.push(...term.starts);
+    addTerm(proof, term);
     proof.apart.push(...differences);
     return true;
   }
 }
 
-/** Terms of a proof. */
-const MOST = 64;
+function addTerm({ terms, starts }: Proof, term: Term): void {
+  terms.push(term);
+  starts.push(...term.starts);
+}
+
+/** Steps of a proof: programs may be long. */
+const MOST = 256;
 
 interface Proof {
   readonly terms: Term[];
@@ -122,4 +136,5 @@ interface Proof {
   readonly apart: OpOf<"sub">[];
   /** Maxima with their sums, whose proof is done or under way: what a loop carries is sound if it is where it enters. */
   readonly seen: Map<Value, Set<Value>>;
+  steps: number;
 }

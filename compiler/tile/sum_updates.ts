@@ -13,10 +13,15 @@ export interface Term {
   /** The powers are those of x less the maximum itself. */
   readonly isDirect: boolean;
   readonly top: Value;
+  /** Perhaps a constant. */
   readonly older: Value | undefined;
   /** Constants among what it is the maximum of. */
   readonly starts: readonly number[];
 }
+
+/** Whether the sum is at least about 1, or no power is tiny, whatever was before. */
+export const isAlone = ({ older }: Term): boolean =>
+  older === undefined || numberOf(older) !== undefined;
 
 export function termOf(sum: OpOf<"reduce">): Term | undefined {
   const { axis, operator } = sum.attrs;
@@ -47,8 +52,9 @@ function reachedBy(x: Value, top: Value, axis: number): Reached | undefined {
   };
   const others = parts.filter((part) => !isAlike(x, part, axis, isMaximum));
   const starts = others.flatMap((part) => numberOf(part) ?? []);
-  const [older, ...more] = others.filter((part) => numberOf(part) === undefined);
-  return others.length === parts.length || more.length > 0 ? undefined : { top, older, starts };
+  const olders = others.filter((part) => numberOf(part) === undefined);
+  if (others.length === parts.length || olders.length > 1) return undefined;
+  return { top, older: olders[0] ?? others[0], starts };
 }
 
 /** Maxima of maxima that are looked into. */
@@ -124,7 +130,7 @@ function scaledTerm(value: Value): Scaled | undefined {
     const reduced = sum && madeBy(sum, "reduce");
     const term = reduced && termOf(reduced);
     const power = powerOfDifference(factor);
-    if (term === undefined || term.older !== undefined || power === undefined) continue;
+    if (term === undefined || !isAlone(term) || power === undefined) continue;
     const top = topAbove(power);
     if (top === undefined || operandsOf(power.difference).left !== term.top) continue;
     const [older, ...more] = partsOf(top).filter((part) => part !== term.top);

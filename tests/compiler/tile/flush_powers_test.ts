@@ -5,6 +5,7 @@
 import { must } from "../../../compiler/support/bug.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { type Compiled, compileForms, runEntry } from "../../support/forms/form_run.ts";
+import { runCase } from "../../passes/pass_file.ts";
 import { freshRandom } from "../../support/random.ts";
 import { decode, encode } from "../../support/typed_arrays.ts";
 
@@ -61,6 +62,19 @@ const OWN = `
     acc = acc * (l / sum * alpha)[:, newaxis];
     l = sum;`;
 
+/** The same with a first block before the loop. */
+const AFTER_ONE = textOf(PLAIN)
+  .replace(
+    /float top[^]*?for \(int n = 0/,
+    `float x0[16, 16] = *(X + i[:, newaxis] * ${COLUMNS} + i[newaxis, :]);
+  half v0[16, 16] = *(V + i[:, newaxis] * 16 + i[newaxis, :]);
+  float top[16] = x0[:, max];
+  float p0[16, 16] = exp(x0 - top[:, newaxis]);
+  float l[16] = p0[:, +];
+  float acc[16, 16] = (half[16, 16])p0 @ v0;
+  for (int n = 16`,
+  );
+
 /** Where powers flush. */
 const FLUSHED: Readonly<Record<string, string>> = {
   "from minus infinity": textOf(PLAIN),
@@ -80,6 +94,7 @@ const FLUSHED: Readonly<Record<string, string>> = {
   ),
   "normalised in each iteration": textOf(NORMAL),
   "of blocks": textOf(OWN),
+  "after a block before the loop": AFTER_ONE,
   "of logarithms": textOf(
     PLAIN.replace("l = l * alpha", "l = alpha").replace("top - newer", "l - newer")
       .replace("max(top,", "max(l,") + "\n    l = newer + log(l);",
@@ -200,6 +215,51 @@ Deno.test("flushPowers() would show powers that flush where it keeps them", () =
   const sumsOf = (one: Compiled): Uint8Array => run(one, x, v, 1).sums;
   assert(decode("float32", sumsOf(compiled)).every((sum) => Number(sum) > 0), "no sum");
   assert(decode("float32", sumsOf(flushed)).every((sum) => Number(sum) === 0), "a sum");
+});
+
+/** Unrolled iterations. */
+const inTurn = (count: number, of: (n: number) => string): string =>
+  Array.from({ length: count }, (_, n) => of(n)).join("\n");
+
+Deno.test("flushPowers() looks at few operations of a long program", () => {
+  const text = `func @f(%0 X: float32*[16], %1 Y: float16*[16], %2 c: bool[16]) {
+    %3: float32[16] = load %0
+    %10: float32[16] = math %3 {function = "exp"}
+    ${inTurn(20_000, (n) => `%${n + 11}: float32[16] = select %2, %${n + 10}, %3`)}
+    %20011: float16[16] = convert %20010
+    store %1, %20011
+    return
+  }`;
+  assert(runCase(["flush-powers"], text).isSame, "it flushes");
+  const sums = `func @f(%0 X: float32*[16], %1 Y: float32*, %2 c: bool) {
+    %3: float32[16] = load %0
+    %4: float32 = constant -inf
+    %5: float32 = constant 0.0
+    %6: float32 = reduce %3 {axis = 0, operator = "max"}
+    ${
+    inTurn(1000, (n) => {
+      const [top, sum, at] = n === 0 ? [4, 5, 10] : [10 * n + 8, 10 * n + 9, 10 * n + 10];
+      return `%${at}: float32 = max %${top}, %6
+    %${at + 1}: float32[16] = splat %${at}
+    %${at + 2}: float32[16] = sub %3, %${at + 1}
+    %${at + 3}: float32[16] = math %${at + 2} {function = "exp"}
+    %${at + 4}: float32 = reduce %${at + 3} {axis = 0, operator = "add"}
+    %${at + 5}: float32 = sub %${top}, %${at}
+    %${at + 6}: float32 = math %${at + 5} {function = "exp"}
+    %${at + 7}: float32 = math %${sum}, %${at + 6}, %${at + 4} {function = "fma"}
+    %${at + 8}: float32, %${at + 9}: float32 = if %2 {
+      yield %${at}, %${at + 7}
+    } {
+      yield %${top}, %${sum}
+    }`;
+    })
+  }
+    store %1, %10009
+    return
+  }`;
+  const { after } = runCase(["flush-powers"], sums);
+  const flushed = after.match(/flushes = true/g)?.length ?? 0;
+  assert(flushed > 10 && flushed < 400, `${flushed} flush`);
 });
 
 Deno.test("flushPowers() adds flushed powers last: ties one above the other give another last bit, no more", () => {
