@@ -6,12 +6,14 @@
  *
  * All blocks of a GPU are at rows of their own, so between the first and the last time that a block reads its row, L2 gets
  * the rows of all others, and what they write. If that is evicted first, there is room for more rows: softmax in two
- * loops, 8192 rows of 5120 floats, makes 0.91 of a copy instead of 0.73 (H200, tests/gpu/RESULTS.md).
+ * loops, 8192 rows of 5120 floats, makes 0.91 of a copy instead of 0.73 (H200, tests/gpu/RESULTS.md). What several programs
+ * read, such as the keys of all queries, is kept: addresses of rows depend on all that programs are numbered by.
  */
 import { edgesOf, loopOf, sourceOf } from "../ir/flow.ts";
 import { isOp, type OpOf, type Region, setAttrs, type Value } from "../ir/func.ts";
 import { madeBy, operandsOf } from "../ir/op.ts";
 import { spellIrType } from "../ir/print.ts";
+import { walkOps } from "../ir/walk.ts";
 import { zip } from "../support/zip.ts";
 import { attrsKey } from "../tile/cse.ts";
 import type { PlainPass } from "../tile/pass.ts";
@@ -20,9 +22,10 @@ export const streamRows: PlainPass = {
   name: "stream-rows",
   doc: "of rows that several loops go over, the last one streams",
   run: ({ body }) => {
+    const programs = new Programs(body);
     let isChanged = false;
     const visit = (region: Region): void => {
-      isChanged = streamLast(region) || isChanged;
+      isChanged = streamLast(region, programs) || isChanged;
       for (const { regions } of region.ops) regions.forEach(visit);
     };
     visit(body);
@@ -37,13 +40,14 @@ interface Access {
 }
 
 /** Between the loops of a region. */
-function streamLast({ ops }: Region): boolean {
+function streamLast({ ops }: Region, programs: Programs): boolean {
   const loops = ops.filter((op) => isOp(op, "while"));
   const accesses = loops.map((loop) => accessesOf(loop));
   let isChanged = false;
   accesses.forEach((own, at) => {
     const [before, behind] = [accesses.slice(0, at).flat(), accesses.slice(at + 1).flat()];
-    const isAgain = (access: Access): boolean => before.some((one) => isSame(access, one));
+    const isAgain = (access: Access): boolean =>
+      before.some((one) => isSame(access, one)) && programs.areApart(operandsOf(access.op).pointer);
     if (!own.some((access) => access.op.name === "load" && isAgain(access))) return;
     for (const access of own) {
       const { op } = access;
@@ -105,4 +109,37 @@ function sourcesIn(
   const values = edgesOf(loop).flatMap((edge) => sourceOf(edge, value) ?? []);
   // What comes from elsewhere is the same as itself only.
   return { kind: values.length > 0 ? "carried" : `value ${value.id}`, values };
+}
+
+/** How programs are numbered. */
+class Programs {
+  readonly #axes = new Set<number>();
+  /** What parameters and results of regions come from. */
+  readonly #from = new Map<Value, Value[]>();
+
+  constructor(body: Region) {
+    walkOps(body, (op) => {
+      if (op.name === "program_id") this.#axes.add(op.attrs.axis);
+      for (const edge of edgesOf(op)) {
+        for (const [from, to] of zip(edge.from, edge.to)) {
+          this.#from.set(to, [...this.#from.get(to) ?? [], from]);
+        }
+      }
+    });
+  }
+
+  /** Whether addresses depend on all axes along which programs are numbered. */
+  areApart(pointer: Value): boolean {
+    const found = new Set<number>();
+    const seen = new Set<Value>();
+    const left = [pointer];
+    for (let value = left.pop(); value !== undefined; value = left.pop()) {
+      if (seen.has(value)) continue;
+      seen.add(value);
+      const { def } = value;
+      if (isOp(def, "program_id")) found.add(def.attrs.axis);
+      left.push(...def?.operands ?? [], ...this.#from.get(value) ?? []);
+    }
+    return [...this.#axes].every((axis) => found.has(axis));
+  }
 }
