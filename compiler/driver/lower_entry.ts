@@ -17,7 +17,6 @@ import { requiredVersion } from "../ptx/version.ts";
 import { tensorMapPlans } from "../schedule/warp_groups/tensor_maps.ts";
 import { DEFAULT_FLOATS } from "../support/float_options.ts";
 import { ALL_TARGETS, type Target, type TargetName, traceTarget } from "../targets.ts";
-import { axisAnalysis } from "../tile/axis.ts";
 import type { Form, TargetContext } from "../tile/pass.ts";
 import { tensorViews, toTensorForm } from "../views/tensor_views.ts";
 import { type FasterForm, formName } from "./entry_names.ts";
@@ -248,7 +247,7 @@ function tensorForm(
   if (!hasDots(source) || !target.tensorCopies) return undefined;
   const func = cloneFunc(source);
   const convert = (func: Func): readonly Requirement[] | undefined =>
-    toTensorForm(func, { target, numWarps, axisInfo: axisAnalysis(func) });
+    toTensorForm(func, { target, numWarps });
   const when = timed(watch, tensorViews.name, () => convert(func));
   if (when === undefined) return undefined;
   const again = (): Func => {

@@ -12,17 +12,19 @@ import type { Func, OpOf, Value } from "../ir/func.ts";
 import { newOp } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { spellTensorMap, type TensorMap } from "../ir/tensor_map.ts";
-import { replaceUses, walkOps } from "../ir/walk.ts";
+import { cloneFunc, replaceUses, restoreBody, walkOps } from "../ir/walk.ts";
 import { chainedDots } from "../layout/chains.ts";
 import { phiWebsOf } from "../layout/phi_webs.ts";
 import { suitsRegisters, suitsTurned } from "../layout/register_operand.ts";
 import { suitsChain, suitsWarpGroups } from "../layout/warp_group.ts";
 import type { ScalarName } from "../support/scalar.ts";
 import { must } from "../support/bug.ts";
+import { axisAnalysis } from "../tile/axis.ts";
 import { cse } from "../tile/cse.ts";
 import { dropDead } from "../tile/drop_dead.ts";
 import type { Pass, TargetContext } from "../tile/pass.ts";
 import { Coordinates, sitesOf } from "./coordinates.ts";
+import { testFirst, testsLast } from "./first_tests.ts";
 import { findViews, type FoundLoad, type ViewOptions } from "./find_views.ts";
 import { hasSingleDots, putInLoops } from "./single_dots.ts";
 import type { TensorView } from "./view.ts";
@@ -33,7 +35,7 @@ export const tensorViews: Pass<TargetContext> = {
     "loads of dot operands become boxes of tensors, in the form of an entry that has tensor maps",
   run: (func, context) => {
     if (context.form === "plain" || context.form === "shifted") return false;
-    return toTensorForm(func, { ...context, axisInfo: context.axisInfo() }) !== undefined;
+    return toTensorForm(func, context) !== undefined;
   },
 };
 
@@ -55,15 +57,20 @@ interface Boxed {
  */
 export function toTensorForm(
   func: Func,
-  options: ViewOptions,
+  { target, numWarps }: Pick<ViewOptions, "target" | "numWarps">,
 ): readonly Requirement[] | undefined {
-  const boxes = boxesOf(func, options);
-  if (boxes.length === 0) return undefined;
+  const before = testsLast(func) ? cloneFunc(func) : undefined;
+  const first = before === undefined ? [] : testFirst(func);
+  const boxes = boxesOf(func, { target, numWarps, axisInfo: axisAnalysis(func) });
+  if (boxes.length === 0) {
+    if (before !== undefined) restoreBody(func, before);
+    return undefined;
+  }
   rewrite(func, boxes);
   if (hasSingleDots(func)) putInLoops(func);
   cse.run(func);
   dropDead.run(func);
-  const all = boxes.flatMap(({ view }) => view.when);
+  const all = [...first, ...boxes.flatMap(({ view }) => view.when)];
   return [...new Map(all.map((one) => [one.text, one])).values()];
 }
 

@@ -14,6 +14,8 @@ import { entryName } from "../entry_names.ts";
 import { decideLoads } from "../../views/tensor_views.ts";
 import { lastStepOf, TILE_STEPS } from "../passes/passes.ts";
 import type { PassWatch } from "../passes/run_passes.ts";
+import { cloneFunc } from "../../ir/walk.ts";
+import { testFirst } from "../../views/first_tests.ts";
 import { findViews } from "../../views/find_views.ts";
 import { printViews } from "../../views/print_views.ts";
 import { axisAnalysis } from "../../tile/axis.ts";
@@ -119,16 +121,19 @@ function inspectLoads(
   const building = buildOptions(options, instance);
   const built = buildInstance(texts, plan, instance, building, new Reporter());
   return (built?.funcs ?? []).map(({ func, specialization, entry }) => {
-    const viewing = { target, numWarps: entry.numWarps, axisInfo: axisAnalysis(func) };
+    // As the form with tensor copies begins.
+    const viewed = cloneFunc(func);
+    testFirst(viewed);
+    const viewing = { target, numWarps: entry.numWarps, axisInfo: axisAnalysis(viewed) };
     if (phase === "plan") {
       const { symbol } = entryName(plan, instance, specialization);
       const lowering = { ...entry, target, symbol };
       const { forms, numWarps } = lowerForms(func, lowering);
       const lowered = [...forms.map((form) => form.lowered), lowerEntry(func, lowering)];
-      const loads = decideLoads(func, { ...viewing, numWarps });
+      const loads = decideLoads(viewed, { ...viewing, numWarps });
       return `${symbol}\n${printPlans(lowered.map(entryPlan), loads)}`;
     }
-    const loads = findViews(func, viewing);
+    const loads = findViews(viewed, viewing);
     const name = `${func.name}${specialization.suffix}`;
     return `${name}\n${loads.length === 0 ? "no loads of dot operands\n" : printViews(loads)}`;
   }).join("\n");

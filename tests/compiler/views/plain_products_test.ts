@@ -73,6 +73,28 @@ __global__ void k(${PARAMS}) {
 }
 `;
 
+/** Loops whose test comes last: of what is left of K, of where the next step begins, or of an element of a table. */
+const lastText = (test: "left" | "next" | "table"): string => `
+#pragma tri config; num_warps=4
+__global__ void k(${PARAMS}, int *Last __noalias __readonly) {
+  int rm[64] = get_program_id(0) * 64 + 0 ... 64;
+  int rn[64] = get_program_id(1) * 64 + 0 ... 64;
+  int rk[32] = 0 ... 32;
+  float sum[64, 64] = 0;
+  int k = ${test === "left" ? "K" : "0"};
+  do {
+    int at[32] = ${test === "left" ? "K - k" : "k"} + rk;
+    half a[64, 32] = *?(rm[:, newaxis] < M && at[newaxis, :] < K) (A + rm[:, newaxis] * K + at[newaxis, :]);
+    half b[32, 64] = *?(at[:, newaxis] < K && rn[newaxis, :] < N) (B + at[:, newaxis] * N + rn[newaxis, :]);
+    sum += a @ b;
+    k ${test === "left" ? "-" : "+"}= 32;
+  } while (${test === "left" ? "k > 0" : test === "next" ? "k < K" : "k < *Last"});
+  *?(rm[:, newaxis] < M && rn[newaxis, :] < N) (C + rm[:, newaxis] * N + rn[newaxis, :]) = sum + ${
+  test === "left" ? "k" : "0"
+};
+}
+`;
+
 /** All of K at once; B by columns where \`isTurned\`. */
 const onceText = (depth: number, isTurned: boolean): string => `
 #pragma tri config; num_warps=4
@@ -107,6 +129,8 @@ interface Way {
   readonly result?: (sum: number) => number;
   /** What the result is before. */
   readonly before?: number;
+  /** Further arguments. */
+  readonly more?: Arguments;
 }
 
 const random = freshRandom();
@@ -135,6 +159,7 @@ function check(compiled: Compiled, size: Size, way: Way): void {
       B: encode("float16", b),
       C: encode("float32", new Array<number>(expected.length).fill(before)),
       ...{ M: m, N: n, K: k },
+      ...way.more,
     };
     const launch = { grid: way.grid(size), args };
     assert(meets(must(entry, "entry").conditions, launch));
@@ -220,3 +245,27 @@ for (const isTurned of [false, true]) {
     });
   });
 }
+
+for (const test of ["left", "next"] as const) {
+  Deno.test(`tensor-views lets loops test first where their tests hold before, by what is ${test}`, () => {
+    const compiled = compileForms(lastText(test), {});
+    const grid = (size: Size): readonly [number, number, number] => [...tiles(size, [64, 64]), 1];
+    for (const k of [8, 32, 72, 128]) {
+      check(compiled, { m: 65, n: 72, k, z: 1 }, {
+        grid,
+        result: (sum) => test === "left" ? sum + k - Math.ceil(k / 32) * 32 : sum,
+        more: { Last: new Uint8Array(4) },
+      });
+    }
+    // One iteration is done even if there is nothing to add: that is left to the plain code.
+    const form = must(compiled.entries[0]?.forms?.[0], "form");
+    const args = { A: 256, B: 256, C: 256, Last: 256, M: 64, N: 64 };
+    assert(meets(form.when, { grid: [1, 1, 1], args: { ...args, K: 8 } }));
+    for (const K of [0, -8]) assert(!meets(form.when, { grid: [1, 1, 1], args: { ...args, K } }));
+  });
+}
+
+Deno.test("tensor-views leaves loops alone whose last test no launch knows", () => {
+  const { entries } = compileForms(lastText("table"), {});
+  assertEquals(entries.flatMap(({ forms = [] }) => forms), []);
+});

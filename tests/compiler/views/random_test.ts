@@ -8,7 +8,6 @@ import { inspect } from "../../../compiler/mod.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import type { ScalarValue } from "../../../compiler/support/arith.ts";
 import { TARGETS } from "../../../compiler/targets.ts";
-import { axisAnalysis } from "../../../compiler/tile/axis.ts";
 import { toTensorForm } from "../../../compiler/views/tensor_views.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { freshRandom } from "../../support/random.ts";
@@ -122,8 +121,7 @@ Deno.test("tensorViews() preserves what random dots store", () => {
     assert(parsed !== undefined, text);
     const { func } = parsed;
     const boxed = cloneFunc(func);
-    const options = { target, numWarps: 4, axisInfo: axisAnalysis(boxed) };
-    const when = toTensorForm(boxed, options);
+    const when = toTensorForm(boxed, { target, numWarps: 4 });
     if (when === undefined) continue;
     verifyFunc(boxed);
     // One operand of a dot may be gathered beside the box of the other one.
