@@ -182,6 +182,8 @@ export interface EntryForm {
  * `x`: along the first axis of the grid, where any number of blocks may be launched. The parameter is the number of programs
  * along it.
  *
+ * `several`: the same for launches of programs along the first axis alone, at least two for each block.
+ *
  * `xyz`: along all axes. Any number of blocks may be launched, along the first axis alone. The parameters are the numbers of
  * programs along x, y and z, and how far apart a block's programs are along each: the digits of the number of blocks,
  * x the lowest. It is for launches whose blocks then do several programs each.
@@ -189,7 +191,7 @@ export interface EntryForm {
  * `all`: along all axes to and fro, the first one fastest, for every launch. The parameters are the numbers of programs along
  * x, y and z.
  */
-export type Persistence = "x" | "xyz" | "all";
+export type Persistence = "x" | "several" | "xyz" | "all";
 
 /** Type of the elements of a tensor map; `tfloat32`: of float, which copies round to TF32. */
 export type MapElement = ScalarName | "tfloat32";

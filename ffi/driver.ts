@@ -108,6 +108,8 @@ export interface PreparedLaunch {
   readonly argumentBlock: HostBytes;
   /** Queues one launch. The arguments are copied before it returns. Makes the kernel's context current. */
   launch(gridX: number, gridY: number, gridZ: number, stream: bigint): void;
+  /** How many clusters the device runs at a time; absent without clusters, or where the driver does not say. */
+  readonly clustersAtOnce?: number;
   /** Like `launch`, and says what the kernel did; absent where the driver cannot count. */
   profile?(gridX: number, gridY: number, gridZ: number, stream: bigint): LaunchProfile;
 }

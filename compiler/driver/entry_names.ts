@@ -1,6 +1,6 @@
 /** What entries are called. */
 import type { InstancePlan, KernelPlan } from "../instances/instances.ts";
-import type { Form } from "../tile/pass.ts";
+import { type Form, FORMS } from "../tile/pass.ts";
 import { entrySymbol, type Specialization } from "../instances/specialize.ts";
 
 export interface EntryName {
@@ -26,6 +26,7 @@ export type FasterForm = Exclude<Form, "plain">;
 const FORM_ENDS: Readonly<Record<FasterForm, string>> = {
   tensor: "_tensor",
   turns: "_turns",
+  ring: "_ring",
   shifted: "_shifted",
 };
 
@@ -34,7 +35,8 @@ export const formName = (entry: string, form: FasterForm): string => entry + FOR
 
 /** The entry that a name is of, or of a form of, and which form that is. */
 export function readFormName(symbol: string): { readonly entry: string; readonly form: Form } {
-  for (const form of ["tensor", "turns", "shifted"] as const) {
+  for (const form of FORMS) {
+    if (form === "plain") continue;
     const end = FORM_ENDS[form];
     if (symbol.endsWith(end)) return { entry: symbol.slice(0, -end.length), form };
   }

@@ -27,6 +27,7 @@ import { printHeader } from "./inspect/ir_text.ts";
 import { PassFailure } from "./passes/pass_failure.ts";
 import { lastStepOf, PASS_NAMES, TARGET_STEPS } from "./passes/passes.ts";
 import { shiftDemands } from "./shift_demands.ts";
+import { ringDemands } from "./ring_demands.ts";
 import { turnDemands } from "./turn_demands.ts";
 import {
   type Passed,
@@ -169,8 +170,14 @@ function formsOf(source: Func, lowering: TargetLowering): LoweredForms {
     symbol: formName(lowering.symbol, form),
   });
   if (!hasDots(source)) {
-    const { form, sameAnswers } = lowerShiftedForm(source, as("shifted"));
-    return { forms: form === undefined ? [] : [form], numWarps, sameAnswers };
+    const passing = lowerRingForm(source, as("ring"));
+    const shifted = lowerShiftedForm(source, as("shifted"));
+    const forms = [passing, shifted].flatMap(({ form }) => form === undefined ? [] : [form]);
+    return {
+      forms,
+      numWarps,
+      sameAnswers: (other) => passing.sameAnswers(other) && shifted.sameAnswers(other),
+    };
   }
   const make = (form: FasterForm): ReturnType<typeof lowerTensorForm> =>
     lowerTensorForm(source, as(form));
@@ -202,6 +209,39 @@ export function lowerShiftedForm(
     ? shiftedForm(source, { ...lowering, target }, sameAnswers)
     : undefined;
   return { form, sameAnswers };
+}
+
+/** The form whose blocks pass long rows that start anywhere through a ring of slots; undefined where there are none. */
+export function lowerRingForm(
+  source: Func,
+  lowering: TargetLowering,
+): { readonly form: LoweredForm | undefined; readonly sameAnswers: LoweredEntry["sameAnswers"] } {
+  const { view: target, sameAnswers } = traceTarget(lowering.target);
+  const demands = target.clusters ? ringDemands(source) : undefined;
+  if (demands === undefined) return { form: undefined, sameAnswers };
+  const { when, options } = demands;
+  const form = ringForm(source, { ...lowering, target, ...options }, { when, sameAnswers });
+  return { form, sameAnswers };
+}
+
+function ringForm(
+  source: Func,
+  lowering: TargetLowering,
+  { when, sameAnswers }: Pick<LoweredForm, "when"> & Pick<LoweredEntry, "sameAnswers">,
+): LoweredForm | undefined {
+  try {
+    const passed = runTargetPasses(source, lowering);
+    const persistent = persistenceOf(passed.func);
+    if (persistent === undefined) return undefined;
+    const emitted = emitPassed(passed, lowering);
+    const kernel = { ...emitted.kernel, directives: emitted.directivesOn(lowering.target) };
+    const lowered = { ...emitted, kernel, sameAnswers, func: passed.func };
+    return { lowered, when, maps: [], persistent, startsLate: false };
+  } catch (error) {
+    // The target has no room for its slots.
+    if (error instanceof Unsupported) return undefined;
+    throw error;
+  }
 }
 
 function shiftedForm(

@@ -19,8 +19,8 @@ export function bodyOfProgram(func: Func): Region {
 export function persistenceOf(func: Func): Persistence | undefined {
   const loop = loopOverPrograms(func);
   if (loop === undefined) return undefined;
-  const { within, all_axes: areAll = false } = loop.attrs;
-  if (within === undefined) return areAll ? "all" : "x";
+  const { within, several = false, all_axes: areAll = false } = loop.attrs;
+  if (within === undefined) return areAll ? "all" : several ? "several" : "x";
   return within.length === 0 ? "all" : "xyz";
 }
 

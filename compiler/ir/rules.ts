@@ -252,7 +252,7 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
     if (!isInvertible || shared.vectorBits > bits) return "does not give each element one offset";
     if (slots < 1 || offset < 0) return "has no slot";
     return unless(
-      slot_bytes >= 2 ** bits * bytesOf(element),
+      (op.attrs.overlaps === true ? slots : 1) * slot_bytes >= 2 ** bits * bytesOf(element),
       "has slots that are smaller than the tile",
     );
   },

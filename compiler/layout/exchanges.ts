@@ -58,6 +58,10 @@ function planOf(
   return must(separateWarps(plan, src, bytes), "memory of warps");
 }
 
+/** What a reduction over several blocks takes that `alternates`, each time: the next begins at a multiple of a vector. */
+const arrivalBytes = (bytes: number): number =>
+  BARRIER_ROOM + Math.ceil(bytes / BARRIER_ROOM) * BARRIER_ROOM;
+
 /** Combines parts of several blocks of the program, which wait for what the others send, not for each other. */
 export function crossesBlocks(op: OpOf<"reduce">): boolean {
   return countOf(op, "block") > 0;
@@ -109,7 +113,8 @@ const BYTES: { readonly [N in ExchangeOp]: (op: OpOf<N>) => number } = {
     const parts = countOf(op, "warp") + countOf(op, "block");
     const { shape } = layoutOf(operandsOf(op).value);
     const bytes = (countWithout(shape, op.attrs.axis) * accumulatorBytes(op)) << parts;
-    return parts === 0 ? 0 : crossesBlocks(op) ? BARRIER_ROOM + bytes : bytes;
+    if (parts === 0 || !crossesBlocks(op)) return parts === 0 ? 0 : bytes;
+    return op.attrs.alternates === true ? 2 * arrivalBytes(bytes) : BARRIER_ROOM + bytes;
   },
   scan: (op) => {
     const { value } = operandsOf(op);

@@ -82,6 +82,7 @@ function turnParams(
     case undefined:
       return { programs: [], steps: [] };
     case "x":
+    case "several":
       return { programs: names(0, 1), steps: [] };
     case "all":
       return { programs: names(0, AXES), steps: [] };

@@ -41,6 +41,7 @@ import { lowerRotate, lowerRotatedRange } from "./exchanges/rotate.ts";
 import { lowerRotatedWords } from "./exchanges/rotate_words.ts";
 import { lowerScan } from "./reduce/scan.ts";
 import { lowerOffset } from "./memory/pointers.ts";
+import { lowerCopyRun, lowerStoreRun, lowerWaitRuns } from "./memory/runs.ts";
 import { programBarrier } from "./memory/shared.ts";
 import { sliceRegister } from "../layout/slices.ts";
 import { layoutOf } from "../layout/tiles.ts";
@@ -172,8 +173,8 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
     else special(cx, op, cx.numCtas === 1 ? "nctaid" : "nclusterid", op.attrs.axis);
   },
   program_step: (cx, op) => lowerParam(cx, resultOf(op), ofAxis(cx.turns.steps, op.attrs.axis)),
-  block_id: (cx, op) => special(cx, op, "ctaid", 0),
-  num_blocks: (cx, op) => special(cx, op, "nctaid", 0),
+  block_id: (cx, op) => special(cx, op, cx.numCtas === 1 ? "ctaid" : "clusterid", 0),
+  num_blocks: (cx, op) => special(cx, op, cx.numCtas === 1 ? "nctaid" : "nclusterid", 0),
   partition: (cx, op) => {
     const own = cx.partitions?.own ?? int(0);
     cx.values.set(resultOf(op), () => own);
@@ -276,6 +277,9 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
   mbarrier_arrive: lowerMbarrierArrive,
   mbarrier_wait: lowerMbarrierWait,
   bulk_copy: lowerBulkCopy,
+  copy_run: lowerCopyRun,
+  store_run: lowerStoreRun,
+  wait_runs: lowerWaitRuns,
   tensor_copy: lowerTensorCopy,
   once: lowerOnce,
   produce: lowerProduce,

@@ -243,7 +243,7 @@ class Walk {
     const bytes = isExchange(op) ? exchangeBytes(op) : 0;
     if (!isExchange(op) || bytes === 0) return read;
     if (op.name === "reduce" && crossesBlocks(op)) {
-      this.arrivals.set(op, this.#depth > 0);
+      this.arrivals.set(op, this.#depth > 0 && op.attrs.alternates !== true);
       return read;
     }
     // The test of a rotated loop runs in two places. In the first it needed the most barriers.

@@ -9,11 +9,11 @@
  * Layer norm of 32,768 floats: 0.934 of a copy instead of 0.921. Fewer weights stay anyway (RMS norm: 0.866 and 0.864),
  * and where rows are in shared memory the cache is too small for them.
  */
-import { isOp, type Op, type OpOf, setAttrs, type Value } from "../ir/func.ts";
+import { isOp, type Op, type OpOf, setAttrs } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
-import { rowOf } from "../ir/table.ts";
 import { bytesOf } from "../ir/types.ts";
 import type { Pass, TargetContext } from "../tile/pass.ts";
+import { isWeight } from "./weights.ts";
 
 /** Weights of a block that take at most so many bytes stay in the cache by themselves. */
 const FEW = 65536;
@@ -43,22 +43,4 @@ export const keepWeights: Pass<TargetContext> = {
 function bytesInBlock(load: OpOf<"load">, numCtas: number): number {
   const { element, shape } = resultOf(load).type;
   return shape.reduce((size, extent) => size * extent, bytesOf(element)) / numCtas;
-}
-
-/** Whether each program reads the same, as no other cache operator or priority says. */
-function isWeight(load: OpOf<"load">): boolean {
-  const { modifiers } = load.attrs;
-  return modifiers.length === 1 && modifiers.includes("nc") &&
-    isSameInAll(operandsOf(load).pointer, new Set());
-}
-
-/** Whether a value is the same in all programs: parameters and constants decide it. */
-function isSameInAll(value: Value, seen: Set<Value>): boolean {
-  if (seen.has(value)) return true;
-  seen.add(value);
-  const { def } = value;
-  // Without an operation it is a parameter, as the pass looks at what is in no loop.
-  if (def === undefined) return true;
-  return rowOf(def).effect === "pure" && def.name !== "program_id" && def.regions.length === 0 &&
-    def.operands.every((operand) => isSameInAll(operand, seen));
 }

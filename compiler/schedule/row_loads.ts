@@ -19,7 +19,7 @@ const COPY_BYTES = 16;
 export type Section = readonly Op[];
 
 /** The sections of a body, in order. */
-export function sectionsOf({ body }: Func): readonly Section[] {
+export function sectionsOf({ body }: Pick<Func, "body">): readonly Section[] {
   let section: Op[] = [];
   const sections = [section];
   for (const op of body.ops) {
@@ -63,7 +63,10 @@ export function chooseLoads(
 const repeats = (op: Op): boolean => hasTrait(op, "elementwise") || hasTrait(op, "renames");
 
 /** The results of some operations, and all that is computed from them element by element. */
-export function derivedFrom({ body }: Func, isSource: (op: Op) => boolean): ReadonlySet<Value> {
+export function derivedFrom(
+  { body }: Pick<Func, "body">,
+  isSource: (op: Op) => boolean,
+): ReadonlySet<Value> {
   const derived = new Set<Value>();
   for (const op of body.ops) {
     const isDerived = isSource(op) ||

@@ -13,10 +13,12 @@ export type Phase = (typeof PHASES)[number];
 /**
  * Which code of an entry is made: `plain` serves every launch; `tensor` has tensor maps as parameters and serves those
  * that meet the conditions of its views (`compiler/views`); `turns` is the same with blocks that do several programs in
- * turn, for chains of dots in short loops (`compiler/schedule/programs/loop_programs.ts`); `shifted` accesses rows that start
- * anywhere by aligned vectors (`compiler/layout/rows/shifted_rows.ts`).
+ * turn, for chains of dots in short loops (`compiler/schedule/programs/loop_programs.ts`); `ring` has rows that start anywhere in a
+ * ring of slots, which blocks do in turn (`compiler/schedule/programs/ring_rows.ts`); `shifted` accesses such rows by
+ * aligned vectors (`compiler/layout/rows/shifted_rows.ts`).
  */
-export type Form = "plain" | "tensor" | "turns" | "shifted";
+export const FORMS = ["plain", "tensor", "turns", "ring", "shifted"] as const;
+export type Form = typeof FORMS[number];
 
 /** Facts about the function, computed at the first query and kept until a pass changes the function. */
 export interface Analyses {

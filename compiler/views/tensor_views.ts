@@ -34,7 +34,7 @@ export const tensorViews: Pass<TargetContext> = {
   doc:
     "loads of dot operands become boxes of tensors, in the form of an entry that has tensor maps",
   run: (func, context) => {
-    if (context.form === "plain" || context.form === "shifted") return false;
+    if (context.form !== "tensor" && context.form !== "turns") return false;
     return toTensorForm(func, context) !== undefined;
   },
 };

@@ -30,13 +30,13 @@ function flightsOf(machine: Machine): Flights {
     const { seenWarp } = order;
     const isUnderWay = (copy: PendingCopy | undefined): boolean =>
       copy !== undefined && seenWarp !== undefined && !isOver(copy, seenWarp, now);
-    const group = own.grouped?.(lane).find(({ first, last }) => first < tick && tick <= last);
-    if (group !== undefined) return isUnderWay(group);
+    // A group that copies of other instructions belong to spans what was issued between them.
     const found = own.bulk.find(({ last }) => tick <= last);
-    if (found?.lane !== lane || siteOf(sites, tick, order.now)?.site !== found.copy.site) {
-      return false;
+    if (found?.lane === lane && siteOf(sites, tick, order.now)?.site === found.copy.site) {
+      return isUnderWay(found.copy);
     }
-    return isUnderWay(found.copy);
+    const group = own.grouped?.(lane).find(({ first, last }) => first < tick && tick <= last);
+    return isUnderWay(group);
   };
   return known;
 }

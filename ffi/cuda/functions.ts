@@ -87,14 +87,47 @@ function parametersOf(calls: CudaCalls, fn: bigint): readonly ParameterInfo[] | 
   return parameters;
 }
 
-/** Asks for what launches of a shape need beyond what all have. */
+/** CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION; its value, three extents, is two words behind it. */
+const CLUSTER_DIMENSION = 4;
+
+/** How many clusters of so many blocks the device runs at a time; undefined without clusters, or where the driver does not say. */
+export function clustersAtOnce(
+  calls: CudaCalls,
+  fn: bigint,
+  { block, sharedBytes }: LaunchShape,
+  blocks: number,
+): number | undefined {
+  const { cuOccupancyMaxActiveClusters } = calls.cu;
+  if (blocks === 1 || cuOccupancyMaxActiveClusters === null) return undefined;
+  const memory = new ArrayBuffer(CONFIG_BYTES + ATTRIBUTE_BYTES);
+  const [words, longs] = [new Uint32Array(memory), new BigUint64Array(memory)];
+  const config = calls.library.addressOf(words);
+  words.set([blocks, 1, 1, ...block, sharedBytes]);
+  longs[CONFIG.attributes] = config + BigInt(CONFIG_BYTES);
+  words[CONFIG.count] = 1;
+  words.set([CLUSTER_DIMENSION, 0, blocks, 1, 1], CONFIG_BYTES / 4);
+  const status = cuOccupancyMaxActiveClusters(calls.int, fn, config);
+  if (status !== STATUS.success) return undefined;
+  return Math.max(1, calls.readInt("cuOccupancyMaxActiveClusters", status));
+}
+
+/**
+ * A CUlaunchConfig (56 bytes) and a CUlaunchAttribute (72) behind it: grid and block, bytes of shared memory, stream, address
+ * and number of the attributes; an attribute is its id and its value.
+ */
+export const CONFIG = { block: 3, sharedBytes: 6, stream: 4, attributes: 5, count: 12 } as const;
+export const CONFIG_BYTES = 56;
+export const ATTRIBUTE_BYTES = 72;
+
+/** Asks for what launches of a shape need beyond what all have. Gives the blocks of a cluster. */
 export function allowShape(
   calls: CudaCalls,
   fn: bigint,
   { sharedBytes }: LaunchShape,
   name: string,
-): void {
-  if (clusterBlocks(calls, fn) > PORTABLE_CLUSTER) {
+): number {
+  const blocks = clusterBlocks(calls, fn);
+  if (blocks > PORTABLE_CLUSTER) {
     const status = calls.cu.cuFuncSetAttribute(fn, FUNCTION.largeClusters, 1);
     calls.check(status, "cuFuncSetAttribute", `${name}, a cluster of more than 8 blocks`);
   }
@@ -102,4 +135,5 @@ export function allowShape(
     const status = calls.cu.cuFuncSetAttribute(fn, FUNCTION.maxDynamicShared, sharedBytes);
     calls.check(status, "cuFuncSetAttribute", `${name}, ${sharedBytes} bytes of shared memory`);
   }
+  return blocks;
 }

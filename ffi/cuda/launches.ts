@@ -2,20 +2,13 @@
 import type { LaunchShape, PreparedLaunch } from "../driver.ts";
 import { type CudaCalls, STATUS } from "./calls.ts";
 import { currentContext, makeCurrent } from "./contexts.ts";
-import { allowShape } from "./functions.ts";
+import { allowShape, ATTRIBUTE_BYTES, clustersAtOnce, CONFIG, CONFIG_BYTES } from "./functions.ts";
 
 /** CU_LAUNCH_PARAM_…: keys and end of `extra`. */
 const LAUNCH_PARAM = { end: 0n, pointer: 1n, size: 2n } as const;
 /** `extra` (five words) and the size it points to, in front of the arguments. */
 const LAUNCH_HEADER_BYTES = 48;
 
-/**
- * A CUlaunchConfig (56 bytes) with one CUlaunchAttribute (72), behind the header where a launch may begin early: grid and
- * block, bytes of shared memory, stream, address and number of the attributes; an attribute is its id and its value.
- */
-const CONFIG = { block: 3, sharedBytes: 6, stream: 4, attributes: 5, count: 12 } as const;
-const CONFIG_BYTES = 56;
-const ATTRIBUTE_BYTES = 72;
 /** CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION; its value, 1, is two words behind it. */
 const PROGRAMMATIC = 6;
 
@@ -33,12 +26,13 @@ export function prepareLaunch(
   name: string,
   version: number,
 ): PreparedLaunch {
-  allowShape(calls, fn, shape, name);
+  const atOnce = clustersAtOnce(calls, fn, shape, allowShape(calls, fn, shape, name));
   const { sharedBytes, parameterBytes, block: [blockX, blockY, blockZ] } = shape;
   const { cuLaunchKernel, cuLaunchKernelEx } = calls.cu;
   const startsEarly = shape.startsEarly === true && version >= EARLY_VERSION &&
     cuLaunchKernelEx !== null;
-  // One buffer, which the argument block keeps alive: `extra`, the size it points to, the configuration, the arguments.
+  // One buffer, which the argument block keeps alive: `extra`, the size it points to, the arguments; a configuration between
+  // them where a launch may begin early.
   const start = LAUNCH_HEADER_BYTES + (startsEarly ? CONFIG_BYTES + ATTRIBUTE_BYTES : 0);
   const memory = new ArrayBuffer(start + parameterBytes);
   const header = new BigUint64Array(memory, 0, LAUNCH_HEADER_BYTES / 8);
@@ -82,6 +76,7 @@ export function prepareLaunch(
   const context = currentContext();
   return {
     argumentBlock,
+    ...atOnce === undefined ? {} : { clustersAtOnce: atOnce },
     launch: (gridX: number, gridY: number, gridZ: number, stream: bigint): void => {
       makeCurrent(calls, context);
       const status = queue(gridX, gridY, gridZ, stream);

@@ -100,6 +100,12 @@ export const SYMBOLS = {
   },
   /** Since CUDA 11.8: configuration, function, parameter pointers, extra. */
   cuLaunchKernelEx: { parameters: ["u64", "u64", "u64", "u64"], result: "i32", optional: true },
+  /** Since CUDA 11.8: count, function, configuration. */
+  cuOccupancyMaxActiveClusters: {
+    parameters: ["buffer", "u64", "u64"],
+    result: "i32",
+    optional: true,
+  },
   /** Since CUDA 12.0. */
   cuTensorMapEncodeIm2col: {
     // map, element type, rank, address, extents, strides, lower corner, upper corner, channels, pixels, element strides,

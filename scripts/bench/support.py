@@ -232,6 +232,21 @@ class Code:
         self.blocks = max(1, blocks.value)  # of a program
         if self.blocks > 8:
             check(cuda.cuFuncSetAttribute(self.function, 14, 1), "cuFuncSetAttribute")
+        # Programs at a time, where blocks do several in turn: clusters do not get all multiprocessors.
+        self.places = torch.cuda.get_device_properties().multi_processor_count
+        if self.persistent and self.blocks > 1:
+            self.places = self.clusters()
+
+    def clusters(self):
+        """How many clusters the device runs at a time."""
+        dimension = (ctypes.c_uint * 18)(4, 0, self.blocks, 1, 1)  # CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+        config = LaunchConfig(
+            self.blocks, 1, 1, self.threads, 1, 1, self.shared, None, ctypes.addressof(dimension), 1,
+        )
+        count = ctypes.c_int()
+        status = cuda.cuOccupancyMaxActiveClusters(ctypes.byref(count), self.function, ctypes.byref(config))
+        check(status, f"cuOccupancyMaxActiveClusters of {self.symbol}")
+        return max(1, count.value)
 
     def encode(self, names):
         """Pointers to the maps of a launch; None where the code is not for it."""
@@ -256,7 +271,7 @@ class Code:
         x, y, z = blocks
         if self.persistent is None:
             return blocks, []
-        most = torch.cuda.get_device_properties().multi_processor_count
+        most = self.places
         if self.persistent == "all":
             return [min(x * y * z, most), 1, 1], [ctypes.c_uint32(number) for number in (x, y, z)]
         if self.persistent == "xyz":
@@ -297,6 +312,8 @@ class Kernel:
         """The first form for these arguments, else the entry; with pointers to its tensor maps."""
         for form in self.forms:
             if form.persistent == "xyz" and form.launched(names["grid"])[0][0] == math.prod(names["grid"]):
+                continue
+            if form.persistent == "several" and math.prod(names["grid"]) < 2 * form.places:
                 continue
             maps = form.encode(names)
             if maps is not None:

@@ -17,7 +17,7 @@ import { verifyFunc } from "../../ir/verify.ts";
 import { bug } from "../../support/bug.ts";
 import type { FloatOptions } from "../../support/float_options.ts";
 import { ALL_TARGETS, type Target } from "../../targets.ts";
-import type { Form } from "../../tile/pass.ts";
+import { type Form, FORMS } from "../../tile/pass.ts";
 
 /** What the line above a function says. */
 export interface IrHeader {
@@ -107,10 +107,9 @@ function parseHeader(line: string, name: string, number: number): IrHeader {
   const target = Object.values(ALL_TARGETS).find(({ name }) => name === wanted);
   if (wanted !== undefined && target === undefined) fail(`${wanted} is no target`);
   const defaults = readOptions([]);
-  const form = settings.get("form") ?? "plain";
-  if (form !== "plain" && form !== "tensor" && form !== "turns" && form !== "shifted") {
-    return fail("a form is plain, tensor, turns or shifted");
-  }
+  const wantedForm = settings.get("form") ?? "plain";
+  const form = FORMS.find((one) => one === wantedForm) ??
+    fail(`a form is one of ${FORMS.join(", ")}`);
   return {
     after: after === NO_STEP ? undefined : after,
     target,

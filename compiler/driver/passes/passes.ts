@@ -17,6 +17,7 @@ import { loadAhead } from "../../schedule/loads_ahead/load_ahead.ts";
 import { memoryOrder } from "../../schedule/memory_order.ts";
 import { loopPrograms } from "../../schedule/programs/loop_programs.ts";
 import { stageOperands } from "../../schedule/stage_operands.ts";
+import { ringRows } from "../../schedule/programs/ring_rows.ts";
 import { stageRows } from "../../schedule/stage_rows.ts";
 import { streamRows } from "../../schedule/stream_rows.ts";
 import { unrollDots } from "../../schedule/warp_groups/unroll_dots.ts";
@@ -157,8 +158,13 @@ const SCHEDULE: readonly Row<TargetContext>[] = [
     because: "prefetched loads are where they happen; barriers of staging count",
   },
   {
-    pass: stageRows,
+    pass: ringRows,
     needs: ["memory-order"],
+    because: "rows of other programs have no order",
+  },
+  {
+    pass: stageRows,
+    needs: ["ring-rows"],
     because: "a reduction orders the loads that it is computed from, not copies",
   },
   {

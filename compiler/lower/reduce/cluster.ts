@@ -1,7 +1,7 @@
 /** How the blocks of a program begin: with the barriers that reductions over several blocks wait at. */
 import type { Func, OpOf } from "../../ir/func.ts";
 import { walkOps } from "../../ir/walk.ts";
-import { crossesBlocks } from "../../layout/exchanges.ts";
+import { crossesBlocks, exchangeBytes } from "../../layout/exchanges.ts";
 import { threadInBlock } from "../addresses.ts";
 import type { LowerContext } from "../context.ts";
 import { int } from "../emitter.ts";
@@ -22,9 +22,14 @@ export function beginTogether(cx: LowerContext, func: Func): void {
   const guard = isFirst.kind === "register" ? { register: isFirst, negated: false } : undefined;
   for (const op of reductions) {
     const address = BigInt(exchangeAddress(op));
-    e.emit("mbarrier.init.shared::cta.b64", [e.address(sharedStart(cx), address), int(1)], guard);
-    if (op.attrs.barrier !== true) continue;
-    // It is done several times, at phases of either parity.
+    const { alternates = false, barrier = false } = op.attrs;
+    const others = alternates ? [BigInt(exchangeBytes(op) / 2)] : [];
+    for (const further of [0n, ...others]) {
+      const at = e.address(sharedStart(cx), address + further);
+      e.emit("mbarrier.init.shared::cta.b64", [at, int(1)], guard);
+    }
+    if (!barrier && !alternates) continue;
+    // It is done several times, at phases of either parity: how often so far.
     const phase = e.register("b32");
     e.emit("mov.b32", [phase, int(0)]);
     cx.remote.phases.set(op, phase);

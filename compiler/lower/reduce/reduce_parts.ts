@@ -7,16 +7,16 @@
  * asked for, so parts of several reductions are under way together.
  */
 import type { OpOf } from "../../ir/func.ts";
-import { BARRIER_ROOM } from "../../layout/exchanges.ts";
+import { BARRIER_ROOM, exchangeBytes } from "../../layout/exchanges.ts";
 import { countWithout, reducedLayout } from "../../layout/reduce.ts";
 import { freeMask, type LinearLayout } from "../../linear/linear.ts";
 import { blockThreadBases, threadBases } from "../../linear/threads.ts";
 import { zip } from "../../support/zip.ts";
-import type { Instruction, Operand } from "../../ptx/func.ts";
+import type { Instruction, Operand, Register } from "../../ptx/func.ts";
 import { atRegister, ownerPredicate, threadInBlock } from "../addresses.ts";
 import type { Accumulator, Combiner } from "./combine.ts";
 import type { LowerContext } from "../context.ts";
-import { int } from "../emitter.ts";
+import { type Emitter, int } from "../emitter.ts";
 import type { WordBank } from "../convert/words.ts";
 import { vectorOf } from "../element.ts";
 import { ofRegister } from "../values.ts";
@@ -97,7 +97,7 @@ export function foldBlocks(
   sums: readonly Accumulator[],
 ): () => Accumulator[] {
   const e = cx.emitter;
-  const barrier = beginExchange(cx, op);
+  const barrier = placeOfTurn(cx, op, beginExchange(cx, op));
   meet(cx);
   const start = e.add("b32", barrier, int(BARRIER_ROOM));
   const places = placesOf(cx, combiner, parts);
@@ -129,6 +129,20 @@ export function foldBlocks(
     awaitBytes(cx, op, barrier);
     return readParts(cx, combiner, parts, sums.length, start, places);
   };
+}
+
+/**
+ * Where a reduction is this time. One that `alternates` has two places: parts of the next time may come while threads read
+ * those of this one, but those of the time after that come from blocks that all threads have sent the next ones to.
+ */
+function placeOfTurn(cx: LowerContext, op: OpOf<"reduce">, first: Operand): Operand {
+  const times = cx.remote.phases.get(op);
+  if (op.attrs.alternates !== true || times === undefined) return first;
+  const e = cx.emitter;
+  const [isOdd, place] = [e.register("b32"), e.register("b32")];
+  e.emit("and.b32", [isOdd, times, int(1)]);
+  e.emit("mad.lo.u32", [place, isOdd, int(exchangeBytes(op) / 2), first]);
+  return place;
 }
 
 /** The layout of the parts that threads have: an element's index below the number of the part. */
@@ -191,14 +205,25 @@ function expectBytes(cx: LowerContext, barrier: Operand, bytes: number): void {
 function awaitBytes(cx: LowerContext, op: OpOf<"reduce">, barrier: Operand): void {
   const e = cx.emitter;
   const phase = cx.remote.phases.get(op);
+  const { alternates = false } = op.attrs;
+  const parity = phase !== undefined && alternates ? parityOfTurn(e, phase) : phase;
   const [again, isOver] = [e.newLabel(), e.register("pred")];
   e.label(again);
   e.emit(
     "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64",
-    [isOver, e.address(barrier), phase ?? int(0)],
+    [isOver, e.address(barrier), parity ?? int(0)],
   );
   e.emit("bra", [{ kind: "symbol", name: again }], { register: isOver, negated: true });
-  if (phase !== undefined) e.emit("xor.b32", [phase, phase, int(1)]);
+  if (phase === undefined) return;
+  e.emit(alternates ? "add.u32" : "xor.b32", [phase, phase, int(1)]);
+}
+
+/** The parity of a place's phase, by how often a reduction that `alternates` has been done. */
+function parityOfTurn(e: Emitter, times: Register): Register {
+  const [turns, parity] = [e.register("b32"), e.register("b32")];
+  e.emit("shr.u32", [turns, times, int(1)]);
+  e.emit("and.b32", [parity, turns, int(1)]);
+  return parity;
 }
 
 /** Up to eight parts each thread reads itself. Of more it reads four, a vector, and other lanes read the others. */

@@ -6,7 +6,7 @@
 import { loopOf } from "../../ir/flow.ts";
 import { type Func, newOp, type Op, type OpOf, type Value } from "../../ir/func.ts";
 import { constantOf, madeBy, operandsOf, resultOf } from "../../ir/op.ts";
-import { scalarType } from "../../ir/types.ts";
+import { bytesOf, scalarType } from "../../ir/types.ts";
 import { walkOps } from "../../ir/walk.ts";
 
 /** How a value changes from one program to the next: not, never down, never up, or else. */
@@ -26,7 +26,7 @@ function together(a: Trend, b: Trend): Trend {
 }
 
 /** The trend of a scalar along the first axis of the grid; `known` has those that were asked for. */
-function trendOf(value: Value, known = new Map<Value, Trend>()): Trend {
+export function trendOf(value: Value, known = new Map<Value, Trend>()): Trend {
   const found = known.get(value) ?? trendOfOp(value.def, (one) => trendOf(one, known));
   known.set(value, found);
   return found;
@@ -40,6 +40,11 @@ function trendOfOp(def: Op | undefined, of: (value: Value) => Trend): Trend {
       return "level";
     case "program_id":
       return def.attrs.axis === 0 ? "up" : "level";
+    case "convert": {
+      const { value } = operandsOf(def);
+      const isWider = bytesOf(resultOf(def).type.element) >= bytesOf(value.type.element);
+      return isWider ? of(value) : "unknown";
+    }
     case "add":
     case "min":
     case "max":

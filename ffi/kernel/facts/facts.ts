@@ -149,7 +149,7 @@ export interface FormFacts<Name extends string = string> extends BlockFacts {
  * `all`: along all axes to and fro, the first one fastest, for every launch. The parameters are the numbers of programs along
  * x, y and z.
  */
-export type Persistence = "x" | "xyz" | "all";
+export type Persistence = "x" | "several" | "xyz" | "all";
 
 /** How the tensor map of a launch is made; numbers and lists begin with the innermost axis. */
 export interface TensorMapFacts<Name extends string = string> {

@@ -105,7 +105,7 @@ export type FormRow<Name extends string = string> = readonly [
 ];
 
 /** How blocks do several programs in turn: along the first axis of the grid, or along all, for some launches or each. */
-export type PersistenceRow = "persistent" | "xyz" | "all";
+export type PersistenceRow = "persistent" | "several" | "xyz" | "all";
 
 /** How a tensor map is made; its element type is the parameter's where it is absent, or null before windows. */
 export type MapRow<Name extends string = string> = readonly [

@@ -6,7 +6,7 @@ import type { CallArguments } from "../call/call_arguments.ts";
 import { SIZES } from "../arithmetic.ts";
 import type { Condition, FormFacts, Persistence } from "../facts/facts.ts";
 import type { MapSlot } from "./tensor_maps.ts";
-import { takesTurns, turnsOf } from "./turns.ts";
+import { takesSeveral, takesTurns, turnsOf } from "./turns.ts";
 import type { FormChoice, Grid } from "../types.ts";
 
 /** Code on a device with an argument block of its own. */
@@ -19,6 +19,8 @@ export interface Launcher {
     readonly persistent: Persistence;
     /** Where the numbers that it takes lie in the argument block. */
     readonly numbersAt: readonly number[];
+    /** Programs that the device does at a time: one for each multiprocessor, or as many clusters as fit. */
+    readonly atOnce: number;
   };
 }
 
@@ -26,10 +28,9 @@ export interface Launcher {
 export function blocksOf(
   { view, turns }: Pick<Launcher, "view" | "turns">,
   grid: Grid,
-  multiprocessors: number,
 ): Grid {
   if (turns === undefined) return grid;
-  const { blocks, numbers } = turnsOf(turns.persistent, grid, multiprocessors);
+  const { blocks, numbers } = turnsOf(turns.persistent, grid, turns.atOnce);
   turns.numbersAt.forEach((at, i) => view.setUint32(at, numbers[i] ?? 0, true));
   return blocks;
 }
@@ -37,6 +38,7 @@ export function blocksOf(
 const NO_OFFSETS = "the driver does not say where its tensor maps go (before CUDA 12.4)";
 
 const NO_TURNS = "each block would do one program";
+const FEW_TURNS = "blocks would do fewer than two programs each";
 
 /** A form with an argument block of its own. */
 export interface FormLauncher<Name extends string> extends Launcher {
@@ -87,6 +89,8 @@ function problemOf<Name extends string>(
     if (facts.persistent === "xyz" && !takesTurns(grid, multiprocessors)) return NO_TURNS;
     const loaded = launcher();
     if (loaded === undefined) return NO_OFFSETS;
+    const { atOnce = multiprocessors } = loaded.turns ?? {};
+    if (facts.persistent === "several" && !takesSeveral(grid, atOnce)) return FEW_TURNS;
     for (const map of loaded.maps) {
       const problem = map.find(values);
       if (problem !== undefined) return problem;

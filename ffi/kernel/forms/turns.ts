@@ -9,16 +9,21 @@ export interface Turns {
 }
 
 /** How many numbers the code takes. */
-export const TURN_NUMBERS: Readonly<Record<Persistence, number>> = { x: 1, xyz: 6, all: 3 };
+export const TURN_NUMBERS: Readonly<Record<Persistence, number>> = {
+  x: 1,
+  several: 1,
+  xyz: 6,
+  all: 3,
+};
 
 /**
- * As many blocks as the device runs at a time, one for each multiprocessor, or fewer that do as many programs each. Where
+ * As many programs as the device does at a time, one for each multiprocessor, or fewer that take as many turns each. Where
  * only programs along x take turns and the grid has other axes, each program has a block: the axes share the multiprocessors.
  * Where programs are known to take differently long, all multiprocessors have a block.
  */
-export function turnsOf(persistent: Persistence, [x, y, z]: Grid, multiprocessors: number): Turns {
-  const most = Math.max(multiprocessors, 1);
-  if (persistent === "x") {
+export function turnsOf(persistent: Persistence, [x, y, z]: Grid, atOnce: number): Turns {
+  const most = Math.max(atOnce, 1);
+  if (persistent === "x" || persistent === "several") {
     return { blocks: [y * z > 1 ? x : Math.ceil(x / Math.ceil(x / most)), y, z], numbers: [x] };
   }
   const programs = x * y * z;
@@ -30,6 +35,10 @@ export function turnsOf(persistent: Persistence, [x, y, z]: Grid, multiprocessor
   const steps = [count % x, row % y, Math.floor(row / y)];
   return { blocks: [count, 1, 1], numbers: [x, y, z, ...steps] };
 }
+
+/** Whether each block does several programs along x. */
+export const takesSeveral = ([x, y, z]: Grid, atOnce: number): boolean =>
+  y * z === 1 && x >= 2 * Math.max(atOnce, 1);
 
 /** Whether some block does more than one program. */
 export function takesTurns([x, y, z]: Grid, multiprocessors: number): boolean {

@@ -35,7 +35,7 @@ interface LoadedCode<Name extends string> {
   readonly parameterBytes: number;
   readonly maps: readonly { readonly table: MapTable<Name>; readonly offset: number }[];
   /** Of code whose blocks do several programs in turn. */
-  readonly turns: Launcher["turns"] | undefined;
+  readonly turns: Omit<NonNullable<Launcher["turns"]>, "atOnce"> | undefined;
   /** It waits for what is before it in its stream. */
   readonly startsEarly: boolean;
 }
@@ -138,7 +138,10 @@ export class LoadedKernel<Name extends string> {
     );
     const { buffer, byteOffset, byteLength } = prepared.argumentBlock;
     const view = new DataView(buffer, byteOffset, byteLength);
-    return turns === undefined ? { prepared, view } : { prepared, view, turns };
+    if (turns === undefined) return { prepared, view };
+    const { multiprocessors } = this.#image.module.device.info;
+    const atOnce = prepared.clustersAtOnce ?? Math.max(1, Math.floor(multiprocessors / blocks));
+    return { prepared, view, turns: { ...turns, atOnce } };
   }
 
   #load(
@@ -239,7 +242,7 @@ export class LoadedKernel<Name extends string> {
 function turnsAt(
   persistent: Persistence,
   parameters: readonly ParameterInfo[],
-): Launcher["turns"] | undefined {
+): LoadedCode<never>["turns"] {
   const numbersAt = parameters.slice(0, TURN_NUMBERS[persistent]).map(({ offset }) => offset);
   return numbersAt.length < TURN_NUMBERS[persistent] ? undefined : { persistent, numbersAt };
 }
@@ -247,9 +250,10 @@ function turnsAt(
 /** A launch whose grid counts programs. */
 function byPrograms(blocks: number, prepared: PreparedLaunch): PreparedLaunch {
   if (blocks === 1) return prepared;
-  const { profile } = prepared;
+  const { profile, clustersAtOnce } = prepared;
   return {
     argumentBlock: prepared.argumentBlock,
+    ...clustersAtOnce === undefined ? {} : { clustersAtOnce },
     launch: (x, y, z, stream) => prepared.launch(x * blocks, y, z, stream),
     ...profile === undefined ? {} : {
       profile: (x, y, z, stream) => profile.call(prepared, x * blocks, y, z, stream),

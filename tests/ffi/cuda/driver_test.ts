@@ -414,6 +414,21 @@ Deno.test("CudaDriver.prepareLaunch() requests large shared memory", () => {
   assertEquals(library.calls.at(-1), ["cuFuncSetAttribute", 5n, 8, 50000]);
 });
 
+Deno.test("CudaDriver.prepareLaunch() asks how many clusters fit, as they are launched", () => {
+  const shape = { block: [1024, 1, 1], sharedBytes: 50000, parameterBytes: 0 } as const;
+  const prepare = (blocks: number, status: number): readonly unknown[] => {
+    const library = fakeLibrary({
+      cuFuncGetAttribute: (to, fact) => setInt(to, fact === 11 ? blocks : 0),
+      cuOccupancyMaxActiveClusters: (to) => status === 0 ? setInt(to, 30) : status,
+    });
+    const { clustersAtOnce } = new CudaDriver(library).prepareLaunch(5n, shape, "scale");
+    return [clustersAtOnce, library.calls.at(-1)?.[0]];
+  };
+  assertEquals(prepare(4, 0), [30, "cuOccupancyMaxActiveClusters"]);
+  assertEquals(prepare(4, 1), [undefined, "cuOccupancyMaxActiveClusters"]);
+  assertEquals(prepare(1, 0), [undefined, "cuFuncSetAttribute"]);
+});
+
 Deno.test("PreparedLaunch.launch() makes its context current and names kernel and sizes when it fails", () => {
   const library = fakeLibrary({ cuLaunchKernel: () => 1 });
   const driver = new CudaDriver(library);

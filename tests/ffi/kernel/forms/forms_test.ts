@@ -49,10 +49,10 @@ async function entryOf(a: Half, b: Half, options: RowsProductOptions = {}): Prom
 
 Deno.test("blocksOf() gives code whose blocks do several programs in turn its numbers", () => {
   const view = new DataView(new ArrayBuffer(16));
-  const turns = { persistent: "x", numbersAt: [8] } as const;
-  assertEquals(blocksOf({ view, turns }, [2048, 1, 1], 132), [128, 1, 1]);
+  const turns = { persistent: "x", numbersAt: [8], atOnce: 132 } as const;
+  assertEquals(blocksOf({ view, turns }, [2048, 1, 1]), [128, 1, 1]);
   assertEquals(view.getUint32(8, true), 2048);
-  assertEquals(blocksOf({ view }, [300, 2, 1], 132), [300, 2, 1]);
+  assertEquals(blocksOf({ view }, [300, 2, 1]), [300, 2, 1]);
 });
 
 Deno.test("a call takes the form that is for it, and `form` forbids or demands one", async () => {

@@ -1,0 +1,68 @@
+/** Which entries have a form whose rows are in a ring (schedule/programs/ring_rows.ts), and for which launches it is. */
+import { apply, constant, param, printExpr } from "../contract/expr.ts";
+import type { Requirement } from "../contract/types.ts";
+import type { Func } from "../ir/func.ts";
+import { operandsOf, resultOf } from "../ir/op.ts";
+import { bytesOf } from "../ir/types.ts";
+import { ACCESS_BYTES, vectorAlong } from "../layout/anchors.ts";
+import { alikeIf } from "../layout/rows/alignment.ts";
+import { product } from "../linear/linear.ts";
+import { passingRows } from "../schedule/programs/ring_plan.ts";
+import { axisAnalysis } from "../tile/axis.ts";
+import { shiftDemands } from "./shift_demands.ts";
+
+/** What the ends of runs are copied by: the least of `cp.async`. */
+const ELEMENT_BYTES = 4;
+/**
+ * What a block has of a row: half of it takes as long to reduce, which copies then wait for (layer norm of 4001 and 8191
+ * floats: 0.36 and 0.72 of a copy).
+ */
+const PART_BYTES = 65536;
+/**
+ * Shorter rows leave slots empty: layer norm and RMS norm of 14,001 floats in tiles of one block 0.95 and 0.98 of a copy on an
+ * H100, 0.90 and 0.92 by a ring; of 25,001 in two blocks layer norm 0.79 and 0.90.
+ */
+const LEAST_OF_ONE = 31 / 32;
+const LEAST_OF_SEVERAL = 3 / 4;
+/** Vectors of weights that a block alone loads from its L1 cache, with rows by aligned vectors, as fast. */
+const FEW_WEIGHTS = 1;
+
+/** The most blocks that a cluster has everywhere. */
+const MOST_BLOCKS = 8;
+
+/** What such a form is compiled with, whatever its entry is: a block has all the warps that it may have. */
+export interface RingOptions {
+  readonly numWarps: 32;
+  readonly maxRegisters: 64;
+  readonly numCtas: number;
+}
+
+/** Conditions of launches, and how the form is compiled; undefined where rows are others. */
+export function ringDemands(
+  func: Func,
+): { readonly when: readonly Requirement[]; readonly options: RingOptions } | undefined {
+  const axisInfo = axisAnalysis(func);
+  const passing = passingRows(func, axisInfo);
+  if (passing === undefined) return undefined;
+  const { load, store, weights, bound } = passing;
+  const { element, shape } = resultOf(load).type;
+  const extent = product(shape);
+  const vector = ACCESS_BYTES / ELEMENT_BYTES;
+  const blocks = extent * ELEMENT_BYTES / PART_BYTES;
+  if (bytesOf(element) !== ELEMENT_BYTES || blocks < 1 || blocks > MOST_BLOCKS) return undefined;
+  if (blocks === 1 && weights.length <= FEW_WEIGHTS) return undefined;
+  if (vectorAlong(load, shape.length - 1, axisInfo) >= vector) return undefined;
+  const alike = alikeIf(func, operandsOf(load).pointer, operandsOf(store).pointer);
+  if (alike === undefined || bound?.name === undefined || !func.params.includes(bound)) {
+    return undefined;
+  }
+  const least = blocks === 1 ? LEAST_OF_ONE : LEAST_OF_SEVERAL;
+  const isLong = apply(">=", param(bound.name), constant(extent * least));
+  return {
+    when: [
+      { condition: isLong, text: printExpr(isLong) },
+      ...shiftDemands({ vector, alike }),
+    ],
+    options: { numWarps: 32, maxRegisters: 64, numCtas: blocks },
+  };
+}
