@@ -79,6 +79,12 @@ for (const dtype of FLOATS) {
   });
 }
 
+// As many rows as take several turns of all clusters.
+gpuTest("layerNorm() and rmsNorm() are right for many long rows that start anywhere", () => {
+  using device = Device.open();
+  if (!QUICK) checkNorms(device, "float32", [134, 32765, 0]);
+});
+
 for (const dtype of SUMS) {
   gpuTest(`reduceSum() and sumRows() add ${dtype} elements`, () => {
     using device = Device.open();

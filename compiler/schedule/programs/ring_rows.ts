@@ -48,7 +48,7 @@ const ARRIVALS = 33;
 export const ringRows: Pass<TargetContext> = {
   name: "ring-rows",
   doc:
-    "long rows that start anywhere come and go by bulk copies, and blocks do them in turn, in the form of an entry for them",
+    "long rows that start anywhere are in a ring, and blocks do them in turn, in a form for them",
   run: (func, context) => {
     if (context.form !== "ring") return false;
     const plan = planRing(func, context);
