@@ -24,6 +24,7 @@ import { buildInstance, buildOptions } from "./instance_build.ts";
 import { instanceTexts, targetsFrom } from "./instance_texts.ts";
 import {
   lowerEntry,
+  lowerRingForm,
   lowerShiftedForm,
   lowerTensorForm,
   type TargetLowering,
@@ -134,6 +135,7 @@ function lowerNamed(
 
 /** The entry's code; undefined where the target has no room for it. */
 function kernelOf(func: Func, lowering: TargetLowering): PtxKernel | undefined {
+  if (lowering.form === "ring") return lowerRingForm(func, lowering).form?.lowered.kernel;
   if (lowering.form === "shifted") {
     return lowerShiftedForm(func, lowering).form?.lowered.kernel;
   }
