@@ -42,6 +42,16 @@ export function announceAccess(
   }
 }
 
+/** What the lanes of a warp copy from, or to. */
+export function announceLanes(
+  machine: Machine,
+  copied: Pick<ObservedAccess, "space" | "places" | "lanes" | "bytes" | "writes">,
+): void {
+  const observed = observedOf(machine);
+  if (observed?.observer.access === undefined || copied.lanes === 0) return;
+  observed.observer.access(observed.at, { verb: "copy", ...copied });
+}
+
 /** A piece that a lane copies. */
 export function announceCopy(
   machine: Machine,
@@ -53,16 +63,7 @@ export function announceCopy(
     readonly lane: number;
   },
 ): void {
-  const observed = observedOf(machine);
-  if (observed?.observer.access === undefined) return;
   const places = new Uint32Array(LANES);
   places[lane] = place;
-  observed.observer.access(observed.at, {
-    verb: "copy",
-    writes,
-    space,
-    lanes: 1 << lane,
-    places,
-    bytes,
-  });
+  announceLanes(machine, { space, places, lanes: 1 << lane, bytes, writes });
 }

@@ -20,7 +20,7 @@ import { barrierOperand } from "./mbarrier.ts";
 import { markPending } from "./pending.ts";
 import { addressAt, eachLane, globalLocation, operandOf, sharedRange, wordAt } from "./reach.ts";
 import { laneTraffic } from "./traffic.ts";
-import { orderBy, watchFor } from "./watch.ts";
+import { checksFor, orderBy } from "./watch.ts";
 
 const store: GroupStore = new WeakMap();
 
@@ -49,7 +49,7 @@ const copy: Handler = (match, context) => {
   const sizeOf = sizeOperand(match, context, bytes);
   const toDemand = { what: "destination", generic: false, cluster: false, align: bytes };
   const fromDemand = { what: "source", align: bytes };
-  const watch = watchFor(context);
+  const watch = checksFor(context);
   const traffic = laneTraffic(context);
   return (w, mask) => {
     traffic.begin();
@@ -73,7 +73,7 @@ const copy: Handler = (match, context) => {
         : globalLocation(machine, address, read, fromDemand, lane, site);
       if (read !== 0) watch.global(source, read, "reads", lane);
       watch.shared(range, bytes, "writes", lane);
-      traffic.lane(lane, read === 0 ? undefined : source, range.location);
+      traffic.lane(lane, read === 0 ? undefined : source, range);
       const { u8 } = machine.views;
       u8.copyWithin(range.location, source, source + read);
       u8.fill(0, range.location + read, range.location + bytes);

@@ -1,14 +1,17 @@
 /** Counts what asynchronous copies move, as if it were a load or a store. */
+import { announceLanes } from "../access/announce.ts";
 import { accessOf } from "../access/state.ts";
 import { countGlobal, countRun, countShared } from "../count/counters.ts";
 import { countingSite } from "../count/log.ts";
 import { LANES } from "../register_file.ts";
 import type { HandlerContext } from "../machine.ts";
+import type { SharedRange } from "./reach.ts";
 
 /** The lanes of one instruction: each reads so many bytes of global memory, or none, and writes as many to shared. */
 export interface LaneTraffic {
   begin(): void;
-  lane(lane: number, global: number | undefined, shared: number): void;
+  lane(lane: number, global: number | undefined, shared: SharedRange): void;
+  /** Counts, and tells the observer, a request of each side. */
   end(bytes: number): void;
 }
 
@@ -17,19 +20,29 @@ export function laneTraffic({ machine, site }: HandlerContext): LaneTraffic {
   const { counters } = accessOf(machine);
   const counting = countingSite(site);
   const [from, to] = [new Uint32Array(LANES), new Uint32Array(LANES)];
+  const offsets = new Uint32Array(LANES);
   let [reads, writes] = [0, 0];
   return {
     begin(): void {
       [reads, writes] = [0, 0];
     },
-    lane(lane, global, shared): void {
-      to[lane] = shared;
+    lane(lane, global, { location, offset }): void {
+      to[lane] = location;
+      offsets[lane] = offset;
       writes |= 1 << lane;
       if (global === undefined) return;
       from[lane] = global;
       reads |= 1 << lane;
     },
     end(bytes): void {
+      announceLanes(machine, { space: "global", places: from, lanes: reads, bytes, writes: false });
+      announceLanes(machine, {
+        space: "shared",
+        places: offsets,
+        lanes: writes,
+        bytes,
+        writes: true,
+      });
       if (!machine.profile) return;
       const sums = counters.of(counting);
       if (reads !== 0) countGlobal(sums, counters.scratch, from, reads, bytes);

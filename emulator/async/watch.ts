@@ -20,7 +20,7 @@ import type { HandlerContext, Machine } from "../machine.ts";
 import { type Effect, pendingProblem } from "./pending.ts";
 import type { SharedRange } from "./reach.ts";
 
-/** The checks of one instruction; they do nothing in runs that are not checked. */
+/** What one instruction accesses, in pieces. */
 export interface Watch {
   global(location: number, bytes: number, effect: Effect, lane: number): void;
   shared(range: SharedRange, bytes: number, effect: Effect, lane: number): void;
@@ -32,6 +32,7 @@ const VERBS: Readonly<Record<Effect, string>> = {
   combines: "reduction in",
 };
 
+/** Checks pieces and tells the observer of each. */
 export function watchFor(context: HandlerContext): Watch {
   const { machine } = context;
   const watch = checksFor(context);
@@ -50,7 +51,8 @@ export function watchFor(context: HandlerContext): Watch {
   };
 }
 
-function checksFor({ machine, site }: HandlerContext): Watch {
+/** The checks alone; they do nothing in runs that are not checked. */
+export function checksFor({ machine, site }: HandlerContext): Watch {
   const access = accessOf(machine);
   const { order, sites } = access;
   const number = siteNumber(sites, site);

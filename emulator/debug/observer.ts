@@ -21,7 +21,10 @@ export interface Step {
   readonly mask: number;
 }
 
-/** What an instruction accesses. Copies tell of each lane, and of what they read and what they write, separately. */
+/**
+ * What an instruction accesses. Copies tell of what they read and what they write separately, and bulk copies of each piece,
+ * which a lane copies.
+ */
 export interface ObservedAccess {
   /** What the instruction does. */
   readonly verb: "load" | "store" | "atomic" | "copy";

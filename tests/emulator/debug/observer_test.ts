@@ -130,10 +130,12 @@ Deno.test("Observer.sync() is told of copies and of the waits for them", () => {
   ld.shared.u32 %r4, [%r3]; st.global.u32 [%rd4], %r4; ret;`);
   const { observe } = prepareKernel(ptx, 32, { grid: [1, 1, 1], block: [32, 1, 1] });
   const begun = new Map<object, number>();
-  let [waited, copied] = [0, 0];
+  const copied: unknown[] = [];
+  let waited = 0;
   const launch = observe({
-    access: (_, { verb, writes }) => {
-      if (verb === "copy") copied += writes ? 1 : 100;
+    access: (_, { verb, writes, space, lanes, bytes, places }) => {
+      const steps = places.subarray(1).map((place, lane) => place - (places[lane] ?? 0));
+      if (verb === "copy") copied.push([space, writes, lanes, bytes, [...new Set(steps)]]);
     },
     sync: (_, event) => {
       if (event.kind === "copy begins") begun.set(event.copy, event.lanes);
@@ -144,7 +146,8 @@ Deno.test("Observer.sync() is told of copies and of the waits for them", () => {
   launch.close();
   assertEquals([...begun.values()].reduce((all, lanes) => all | lanes, 0), -1);
   assertEquals(waited, -1);
-  assertEquals(copied, 32 + 3200);
+  // A request of the warp for each side.
+  assertEquals(copied, [["global", false, -1, 4, [4]], ["shared", true, -1, 4, [4]]]);
 });
 
 Deno.test("Observer.fault() decides whether a launch goes on: accesses are left out, loads give 0", () => {
