@@ -44,6 +44,16 @@ export const PLANTED_BODIES: readonly PlantedBody[] = [
     threads: 64,
   },
   {
+    name: "source of a bulk copy overwritten, beside a copy that nothing waits for",
+    kinds: ["pending copy"],
+    shared: `${BULK} .shared .align 4 .b32 word;`,
+    start: `${COPY_IN} mov.u32 %b, word; @!%p cp.async.ca.shared.global [%b], [%x+1024], 4;`,
+    wrong: "",
+    right: WAIT,
+    end: "@%p bra done; st.global.u32 [%x], 7; done:",
+    threads: 64,
+  },
+  {
     name: "bulk copy after one failing try_wait",
     kinds: ["pending copy"],
     shared: BULK,
