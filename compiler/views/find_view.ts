@@ -150,7 +150,10 @@ function extentWithoutMask(
 }
 
 /** A power of two that all values of a polynomial are multiples of. */
-export function multipleOf(poly: Poly, { func, axisInfo }: Known): number {
+export function multipleOf(
+  poly: Poly,
+  { func, axisInfo }: Pick<Known, "func" | "axisInfo">,
+): number {
   let common = MOST_MULTIPLE;
   for (const { coefficient, atoms } of poly.values()) {
     let multiple = powerOfTwoIn(Number(coefficient < 0n ? -coefficient : coefficient));

@@ -25,6 +25,7 @@ import { dropDead } from "../tile/drop_dead.ts";
 import type { Pass, TargetContext } from "../tile/pass.ts";
 import { Coordinates, sitesOf } from "./coordinates.ts";
 import { testFirst, testsLast } from "./first_tests.ts";
+import { hasLoopsInRow, joinLoops } from "./joined_loops.ts";
 import { findViews, type FoundLoad, type ViewOptions } from "./find_views.ts";
 import { hasSingleDots, putInLoops } from "./single_dots.ts";
 import type { TensorView } from "./view.ts";
@@ -59,8 +60,8 @@ export function toTensorForm(
   func: Func,
   { target, numWarps }: Pick<ViewOptions, "target" | "numWarps">,
 ): readonly Requirement[] | undefined {
-  const before = testsLast(func) ? cloneFunc(func) : undefined;
-  const first = before === undefined ? [] : testFirst(func);
+  const before = changesLoops(func) ? cloneFunc(func) : undefined;
+  const first = readyLoops(func);
   const boxes = boxesOf(func, { target, numWarps, axisInfo: axisAnalysis(func) });
   if (boxes.length === 0) {
     if (before !== undefined) restoreBody(func, before);
@@ -72,6 +73,17 @@ export function toTensorForm(
   dropDead.run(func);
   const all = [...first, ...boxes.flatMap(({ view }) => view.when)];
   return [...new Map(all.map((one) => [one.text, one])).values()];
+}
+
+/** Whether loops may have to be changed, so that operands of their dots can be copied. */
+const changesLoops = (func: Func): boolean => testsLast(func) || hasLoopsInRow(func);
+
+/** Changes loops so that operands of their dots can be copied; gives what is demanded of launches for that. */
+export function readyLoops(func: Func): readonly Requirement[] {
+  return [
+    ...testsLast(func) ? testFirst(func) : [],
+    ...hasLoopsInRow(func) ? joinLoops(func) : [],
+  ];
 }
 
 /** Loads that become boxes. */

@@ -11,11 +11,10 @@ import { printHeader } from "./ir_text.ts";
 import { lowerEntry, lowerForms, runTargetPasses } from "../lower_entry.ts";
 import { entryPlan, printPlans } from "../entry_plan.ts";
 import { entryName } from "../entry_names.ts";
-import { decideLoads } from "../../views/tensor_views.ts";
+import { decideLoads, readyLoops } from "../../views/tensor_views.ts";
 import { lastStepOf, TILE_STEPS } from "../passes/passes.ts";
 import type { PassWatch } from "../passes/run_passes.ts";
 import { cloneFunc } from "../../ir/walk.ts";
-import { testFirst } from "../../views/first_tests.ts";
 import { findViews } from "../../views/find_views.ts";
 import { printViews } from "../../views/print_views.ts";
 import { axisAnalysis } from "../../tile/axis.ts";
@@ -123,7 +122,7 @@ function inspectLoads(
   return (built?.funcs ?? []).map(({ func, specialization, entry }) => {
     // As the form with tensor copies begins.
     const viewed = cloneFunc(func);
-    testFirst(viewed);
+    readyLoops(viewed);
     const viewing = { target, numWarps: entry.numWarps, axisInfo: axisAnalysis(viewed) };
     if (phase === "plan") {
       const { symbol } = entryName(plan, instance, specialization);
