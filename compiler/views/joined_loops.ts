@@ -219,7 +219,8 @@ function isInStep(
 ): boolean {
   const axisInfo = axisAnalysis(func);
   const analysis = new AffineAnalysis(func, "program", axisInfo);
-  const bounds = new Bounds(func, analysis, demands);
+  const wanted = new Demands();
+  const bounds = new Bounds(func, analysis, wanted);
   const polyOfValue = (value: Value | undefined): Poly | undefined => {
     const int = value && analysis.int(value);
     return int?.observed.length === 0 ? int.poly : undefined;
@@ -229,7 +230,9 @@ function isInStep(
   const int32 = limitsOfType("int32");
   const length = subPoly(to, from);
   const known = { func, axisInfo };
-  return multipleOf(length, known) % Number(step) === 0 &&
+  const isExact = multipleOf(length, known) % Number(step) === 0 &&
     bounds.poly(length).min >= 0n && bounds.poly(subPoly(beyond, to)).min >= 0n &&
     [from, to, beyond].every((poly) => bounds.fits(poly, int32));
+  if (isExact) { for (const { condition } of wanted.list()) demands.add(condition); }
+  return isExact;
 }
