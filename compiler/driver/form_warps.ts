@@ -5,20 +5,21 @@
  */
 import type { Func, OpOf, Region } from "../ir/func.ts";
 import { operandsOf } from "../ir/op.ts";
-import { multipliesMuch } from "../layout/chains.ts";
+import { isStanding, multipliesMuch } from "../layout/chains.ts";
 import { phiWebsOf } from "../layout/phi_webs.ts";
 import { GROUP_ROWS, GROUP_WARPS } from "../layout/warp_group.ts";
 
 /** Most warps of a block of which some copy for the others. */
 const MOST_WARPS = 16;
 
-/** The warps that have 16 rows each of all dots in loops; undefined where loops have one dot, or dots other rows. */
+/** The warps that have 16 rows each of all dots in loops; undefined where loops have one dot that adds, or dots other rows. */
 export function warpsOfRows(func: Func): number | undefined {
   const loops = dotsOfLoops(func.body);
   const dots = loops.flat();
   const [extent = 0, ...others] = new Set(dots.map((dot) => operandsOf(dot).a.type.shape[0] ?? 1));
   const warps = extent / GROUP_ROWS * GROUP_WARPS;
-  const isChain = loops.some(({ length }) => length > 1) && others.length === 0;
+  const isChain = loops.some((each) => each.length > 1 || each.every(isStanding)) &&
+    others.length === 0;
   return isChain && warps >= GROUP_WARPS && warps <= MOST_WARPS &&
       multipliesMuch(dots, phiWebsOf(func))
     ? warps

@@ -4,6 +4,7 @@
  * both give each warp the same rows. Then the layout conversion between them is a renaming of registers, and what
  * happens along the rows in between, maximum and sum, stays within a warp too.
  */
+import { loopOf } from "../ir/flow.ts";
 import type { Func, OpOf, Value } from "../ir/func.ts";
 import { operandsOf } from "../ir/op.ts";
 import { sourcesFirst } from "../ir/order.ts";
@@ -23,6 +24,25 @@ export function chainedDots(
     if (sources.length > 0) [op, ...sources].forEach((one) => chained.add(one));
   });
   return chained;
+}
+
+/** Whether a dot of a loop begins with zero in each iteration: what follows from it is computed there. */
+export function isStanding(dot: OpOf<"dot">): boolean {
+  const { sum } = operandsOf(dot);
+  const source = sum.def?.name === "splat" ? operandsOf(sum.def).value : sum;
+  return source.def?.name === "constant" && Number(source.def.attrs.value) === 0;
+}
+
+/** Those of a function. */
+export function standingDots({ body }: Func): readonly OpOf<"dot">[] {
+  const found: OpOf<"dot">[] = [];
+  walkOps(body, (op) => {
+    if (op.name !== "while") return;
+    for (const one of loopOf(op).body.ops) {
+      if (one.name === "dot" && isStanding(one)) found.push(one);
+    }
+  });
+  return found;
 }
 
 /**

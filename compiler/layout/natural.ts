@@ -16,7 +16,7 @@ import type { Target } from "../targets.ts";
 import { anchorLayouts, tableLoads } from "./anchors.ts";
 import { blockedLayout, orderFrom, withoutBlocks } from "./blocked.ts";
 import { CarriedData, isElementwise, isTile } from "./carried_data.ts";
-import { chainedDots, multipliesMuch } from "./chains.ts";
+import { chainedDots, multipliesMuch, standingDots } from "./chains.ts";
 import { dotOfComputed, vectorsOfComputed } from "./computed_operand.ts";
 import { DotsOfFunction } from "./function_dots.ts";
 import {
@@ -95,7 +95,9 @@ export class NaturalLayouts {
       for (const source of web.sources) this.#flows.set(source, web);
     }
     const anchors = this.#anchors;
-    const chained = chainedDots(func, this.#webs);
+    // Warp groups do both likewise, where their operands are boxes.
+    const standing = func.maps.length > 0 ? standingDots(func) : [];
+    const chained = new Set([...chainedDots(func, this.#webs), ...standing]);
     this.dots = new DotsOfFunction(options, func.maps, anchors, chained);
     this.#hasFullChains = func.maps.length > 0 && multipliesMuch([...chained], this.#webs);
     this.#users = usersOf(func);

@@ -8,7 +8,7 @@ import type { Func, Op, OpOf, Region, Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { rootsOf } from "../ir/pointer_roots.ts";
 import { usersOf, walkOps } from "../ir/walk.ts";
-import { chainedDots } from "../layout/chains.ts";
+import { chainedDots, isStanding } from "../layout/chains.ts";
 import { computedOperand } from "../layout/computed_operand.ts";
 import { phiWebsOf } from "../layout/phi_webs.ts";
 import {
@@ -65,9 +65,10 @@ export function findViews(func: Func, options: ViewOptions): readonly FoundLoad[
       const dots = groupDots(resultOf(load), users, { ...options, chained });
       const position = positions.get(load);
       const isSingle = areSingle && dots.length === 1 && func.body.ops.includes(load);
-      if (position?.loops.length === 0 && !isSingle && !dots.every((dot) => chained.has(dot))) {
-        noView("it is in no loop");
-      }
+      const isStaying = dots.every((dot) =>
+        chained.has(dot) || (isStanding(dot) && positions.get(dot)?.loops.length === 1)
+      );
+      if (position?.loops.length === 0 && !isSingle && !isStaying) noView("it is in no loop");
       if (position?.isTest) noView("it is in the test of a loop, as all of a `do` loop is");
       const view = viewOfLoad(load, known, withWindows);
       writes.demandNone(load, view.param);

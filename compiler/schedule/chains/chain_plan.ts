@@ -8,6 +8,7 @@ import { operandsOf, resultOf } from "../../ir/op.ts";
 import type { Box } from "../../ir/tensor_map.ts";
 import type { IrType } from "../../ir/types.ts";
 import { walkOps } from "../../ir/walk.ts";
+import { isStanding } from "../../layout/chains.ts";
 import { tileBytes } from "../../layout/tiles.ts";
 import { ofAxis } from "../../linear/linear.ts";
 import { suitsChain, suitsWarpGroups } from "../../layout/warp_group.ts";
@@ -151,8 +152,8 @@ export function planChain(
     if (right === undefined || !suits || !isGrouped(dot)) return undefined;
     planned.push({ dot, a: left, b: right });
   }
-  // One dot of loaded tiles has no chain (warp_groups/tensor_loop.ts).
-  const isPlain = !isGuarded && planned.length === 1;
+  // One dot of loaded tiles that adds to a sum has no chain (warp_groups/tensor_loop.ts).
+  const isPlain = !isGuarded && planned.length === 1 && !dots.every(isStanding);
   if (isPlain && planned.every(({ a }) => a !== undefined)) return undefined;
   const list = [...boxes.values()];
   const rings = list.filter(({ isRing }) => isRing);
