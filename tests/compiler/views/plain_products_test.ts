@@ -8,6 +8,7 @@ import {
   type Arguments,
   type Compiled,
   compileForms,
+  type Launch,
   meets,
   runEntry,
   serves,
@@ -92,6 +93,44 @@ __global__ void k(${PARAMS}, int *Last __noalias __readonly) {
   *?(rm[:, newaxis] < M && rn[newaxis, :] < N) (C + rm[:, newaxis] * N + rn[newaxis, :]) = sum + ${
   test === "left" ? "k" : "0"
 };
+}
+`;
+
+/** Sums that do not go on to the next iteration: those of groups of 64 along K are scaled, by a number for each column. */
+const groupsText = (rows: number, warps: number): string => `
+#pragma tri config; num_warps=${warps}
+#define T ${rows}
+__global__ void k(${PARAMS}, float *Scale __noalias) {
+  int rm[T] = get_program_id(0) * T + 0 ... T;
+  int rn[64] = get_program_id(1) * 64 + 0 ... 64;
+  int rk[64] = 0 ... 64;
+  float sum[T, 64] = 0;
+  for (int k = 0; k < K; k += 64) {
+    half a[T, 64] = *?(rm[:, newaxis] < M && k + rk[newaxis, :] < K) (A + rm[:, newaxis] * K + k + rk[newaxis, :]);
+    half b[64, 64] = *?(k + rk[:, newaxis] < K && rn[newaxis, :] < N) (B + (k + rk[:, newaxis]) * N + rn[newaxis, :]);
+    float scale[64] = *?(rn < N) (Scale + k / 64 * N + rn);
+    sum += (a @ b) * scale[newaxis, :];
+  }
+  *?(rm[:, newaxis] < M && rn[newaxis, :] < N) (C + rm[:, newaxis] * N + rn[newaxis, :]) = sum;
+}
+`;
+
+/** The largest product of each row of A and all rows of B. */
+const LARGEST = `
+#pragma tri config; num_warps=4
+__global__ void k(half *A __noalias, half *B __noalias, float *C __noalias, int M, int N) {
+  int rm[128] = get_program_id(0) * 128 + 0 ... 128;
+  int rn[64] = 0 ... 64;
+  int rk[64] = 0 ... 64;
+  half a[128, 64] = *?(rm[:, newaxis] < M) (A + rm[:, newaxis] * 64 + rk[newaxis, :]);
+  float most[128] = -1e30;
+  for (int j = 0; j < N; j += 64) {
+    half b[64, 64] = *?(j + rn[:, newaxis] < N) (B + (j + rn[:, newaxis]) * 64 + rk[newaxis, :]);
+    float s[128, 64] = a @ ^b;
+    s = j + rn[newaxis, :] < N ? s : -1e30;
+    most = max(most, s[:, max]);
+  }
+  *?(rm < M) (C + rm) = most;
 }
 `;
 
@@ -268,4 +307,65 @@ for (const test of ["left", "next"] as const) {
 Deno.test("tensor-views leaves loops alone whose last test no launch knows", () => {
   const { entries } = compileForms(lastText("table"), {});
   assertEquals(entries.flatMap(({ forms = [] }) => forms), []);
+});
+
+/** Runs an entry and its form with a result of so many numbers, and compares it. */
+function checkBoth(
+  compiled: Compiled,
+  args: Arguments,
+  grid: Launch["grid"],
+  exact: readonly number[],
+): void {
+  const [entry] = compiled.entries;
+  const form = must(must(entry, "entry").forms?.[0], "form");
+  assert(serves(form, { grid, args }));
+  for (const code of [must(entry, "entry"), form]) {
+    const C = encode("float32", new Array<number>(exact.length).fill(77));
+    runEntry(compiled, code, { grid, args: { ...args, C } });
+    assertEquals(decode("float32", C).map(Number), exact, code.symbol);
+  }
+}
+
+for (const [rows, warps] of [[128, 4], [64, 4], [128, 8]] as const) {
+  Deno.test(`warp groups do dots whose sums stay in an iteration, ${rows} rows, ${warps} warps`, () => {
+    const compiled = compileForms(groupsText(rows, warps), {});
+    for (const [m, n, k] of [[129, 72, 136], [1, 8, 8], [64, 64, 320]] as const) {
+      const [a, b, scale] = [numbers(m * k), numbers(k * n), numbers(Math.ceil(k / 64) * n)];
+      const exact = Array.from({ length: m * n }, (_, at) => {
+        let sum = 0;
+        for (let i = 0; i < k; i++) {
+          sum += must(a[Math.floor(at / n) * k + i], "a") * must(b[i * n + at % n], "b") *
+            must(scale[Math.floor(i / 64) * n + at % n], "scale");
+        }
+        return sum;
+      });
+      const args: Arguments = {
+        ...{ A: encode("float16", a), B: encode("float16", b), C: new Uint8Array(4) },
+        ...{ Scale: encode("float32", scale), M: m, N: n, K: k },
+      };
+      checkBoth(compiled, args, [Math.ceil(m / rows), Math.ceil(n / 64), 1], exact);
+    }
+  });
+}
+
+Deno.test("warp groups do dots of a tile from outside of their loop, of which the largest element is kept", () => {
+  const compiled = compileForms(LARGEST, {});
+  for (const [m, n] of [[129, 130], [1, 1], [128, 320]] as const) {
+    const [a, b] = [numbers(m * 64), numbers(n * 64)];
+    const exact = Array.from(
+      { length: m },
+      (_, row) =>
+        Math.max(...Array.from({ length: n }, (_, other) => {
+          let sum = 0;
+          for (let i = 0; i < 64; i++) {
+            sum += must(a[row * 64 + i], "a") * must(b[other * 64 + i], "b");
+          }
+          return sum;
+        })),
+    );
+    const args: Arguments = {
+      ...{ A: encode("float16", a), B: encode("float16", b), C: new Uint8Array(4), M: m, N: n },
+    };
+    checkBoth(compiled, args, [Math.ceil(m / 128), 1, 1], exact);
+  }
 });
