@@ -103,6 +103,16 @@ function specialProblems(instruction: Instruction): string[] {
   return [`%${source.name} is .${type}, but %${target.name} is .${target.type}`];
 }
 
+/** Bytes that `cp.async` copies: with `.cg`, past L1, only the most (PTX ISA 9.0, 9.7.9.25.3.1). */
+const COPIED: readonly bigint[] = [4n, 8n, 16n];
+
+function copyProblems({ opcode, modifiers, operands }: Instruction): string[] {
+  const [, , size] = operands;
+  if (opcode !== "cp.async" || size?.kind !== "integer") return [];
+  const sizes = modifiers.includes("cg") ? COPIED.slice(-1) : COPIED;
+  return sizes.includes(size.value) ? [] : [`copies ${sizes.join(", ")} bytes, not ${size.value}`];
+}
+
 function instructionProblems(instruction: Instruction, at: Context): string[] {
   const problems = registerProblems(instruction, at);
   const match = matchInstruction(instruction);
@@ -110,7 +120,7 @@ function instructionProblems(instruction: Instruction, at: Context): string[] {
   const since = sinceProblem(match.since, at);
   if (since !== undefined) problems.push(since);
   for (const { operand, kind } of match.operands) problems.push(...nameProblems(operand, kind, at));
-  return [...problems, ...specialProblems(instruction)];
+  return [...problems, ...specialProblems(instruction), ...copyProblems(instruction)];
 }
 
 const abridged = (text: string): string => text.length <= 120 ? text : `${text.slice(0, 117)}...`;

@@ -43,6 +43,8 @@ const JUDGED: readonly (readonly [statement: string, problem?: string])[] = [
   ["shfl.sync.idx.b32 %r1|%p1, %r2, 0, 31, -1;"],
   ["setp.eq.and.s32 %p1|%p2, %r1, 5, !%p0;"],
   ["bar.sync 0, 32;"],
+  ["cp.async.ca.shared.global [tile], [%rd1], 4, %r1;"],
+  ["cp.async.cg.shared.global [tile], [%rd1], 16;"],
   ["@%p1 bra LABEL;"],
   [
     "add.u32 %r1, %tid.x, 1;",
@@ -67,6 +69,11 @@ const JUDGED: readonly (readonly [statement: string, problem?: string])[] = [
   ["ld.local.volatile.b32 %r1, [%rd1];", "no form of ld has the modifiers .local.volatile.b32"],
   ["add.rn.s32 %r1, %r2, 1;", "no form of add has the modifiers .rn.s32"],
   ["mul.s32 %r1, %r2, 1;", "no form of mul has the modifiers .s32"],
+  [
+    "cp.async.ca.shared.global [tile], [%rd1], 2;",
+    "copies 4, 8, 16 bytes, not 2",
+  ],
+  ["cp.async.cg.shared.global [tile], [%rd1], 8, %r1;", "copies 16 bytes, not 8"],
   ["frobnicate.b32 %r1;", "unknown opcode frobnicate"],
   ["bra LAPEL;", "label LAPEL is not declared"],
   ["mov.u32 %r1, tiles;", "symbol tiles is not declared"],
