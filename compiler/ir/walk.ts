@@ -61,8 +61,13 @@ export function countUses(func: Func): ReadonlyMap<Value, number> {
 
 /** Replaces every use of the map's keys. Replacements may be keys themselves, but not in a circle. */
 export function replaceUses(func: Func, replacements: ReadonlyMap<Value, Value>): void {
+  replaceUsesIn(func.body, replacements);
+}
+
+/** The same in a region. */
+export function replaceUsesIn(region: Region, replacements: ReadonlyMap<Value, Value>): void {
   if (replacements.size === 0) return;
-  walkOps(func.body, (op) => {
+  walkOps(region, (op) => {
     op.operands = op.operands.map((value) => resolve(replacements, value));
   });
 }

@@ -2,9 +2,9 @@
 import { loopOf } from "../../ir/flow.ts";
 import type { Func, Op, OpOf, Value } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
-import { sourcesFirst } from "../../ir/order.ts";
+import { inputsOf, sourcesFirst } from "../../ir/order.ts";
 import { isLookup, rowOf } from "../../ir/table.ts";
-import { walkOps } from "../../ir/walk.ts";
+import { definedIn, walkOps } from "../../ir/walk.ts";
 import { hasBlockBarrier } from "../../layout/exchanges.ts";
 import { tileBytes } from "../../layout/tiles.ts";
 import { product } from "../../linear/linear.ts";
@@ -40,13 +40,17 @@ export function aheadLoop(
   const { body } = loopOf(loop);
   let [barriers, isLong, hasTiles] = [0, false, false];
   const reduced = new Set<Value>();
+  const inside = definedIn(body);
+  const sourcesOf = (value: Value): readonly Value[] =>
+    inputsOf(value).filter((one) => inside.has(one));
   walkOps(body, (op) => {
     isLong ||= LONG.has(op.name);
     if (hasBlockBarrier(op)) barriers++;
     if (op.name !== "reduce" && op.name !== "scan") return;
     hasTiles ||= op.results.some(({ type }) => product(type.shape) > 1);
     for (const operand of op.operands) {
-      sourcesFirst(operand, (at) => reduced.has(at)).forEach((source) => reduced.add(source));
+      sourcesFirst(operand, (at) => reduced.has(at), sourcesOf)
+        .forEach((source) => reduced.add(source));
     }
   });
   if (isLong) return undefined;

@@ -3,7 +3,7 @@ import { loopOf } from "../../ir/flow.ts";
 import { type Func, type Op, type OpOf, takeNames, type Value } from "../../ir/func.ts";
 import { madeBy, operandsOf, resultOf } from "../../ir/op.ts";
 import type { IrType } from "../../ir/types.ts";
-import { replaceUses } from "../../ir/walk.ts";
+import { replaceUsesIn } from "../../ir/walk.ts";
 import { product } from "../../linear/linear.ts";
 import { must } from "../../support/bug.ts";
 import { zip } from "../../support/zip.ts";
@@ -26,7 +26,7 @@ export function loadIntoRegisters(func: Func, ahead: AheadLoop): readonly Op[] {
   body.ops = [...build.out, ...body.ops.filter((op) => !loads.some((load) => load === op))];
   const loaded = zip(loads.map(resultOf), inBody.values);
   for (const [value, carried] of loaded) takeNames(carried, value);
-  replaceUses(func, new Map(loaded));
+  replaceUsesIn(body, new Map(loaded));
   return [...before.out, loop];
 }
 

@@ -13,7 +13,7 @@
 import { loopOf } from "../../ir/flow.ts";
 import { type Func, type Op, type OpOf, takeNames, type Value } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
-import { replaceUses } from "../../ir/walk.ts";
+import { replaceUsesIn } from "../../ir/walk.ts";
 import { zip } from "../../support/zip.ts";
 import { ScheduleBuilder } from "../builder.ts";
 import { carry } from "../carried.ts";
@@ -73,7 +73,7 @@ export function copyIntoSlots(
     else elements.set(resultOf(op), read(build, op, resultOf(buffer), from));
   }
   body.ops = build.out;
-  replaceUses(func, elements);
+  replaceUsesIn(body, elements);
   const after = new ScheduleBuilder(func, [], loop.span);
   after.effect("wait_group", [], { pending: 0 });
   if (waits.behind) after.barrier();

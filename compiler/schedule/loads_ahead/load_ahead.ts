@@ -44,6 +44,8 @@ class Loops {
   isChanged = false;
   readonly buffers: OpOf<"shared_buffer">[] = [];
   readonly #stores: Stores;
+  /** What exchanges need, of all of the function: no loop changes that. */
+  #exchanged: number | undefined;
 
   constructor(readonly func: Func, readonly context: TargetContext) {
     this.#stores = new Stores(func, rootsOf(func, new Set(func.params)));
@@ -63,7 +65,8 @@ class Loops {
     const ahead = aheadLoop(loop, this.#stores, isInLoop);
     if (ahead === undefined) return [loop];
     const offset = buffers.reduce((sum, { attrs }) => sum + attrs.slots * attrs.slot_bytes, 0);
-    const form = chooseForm(ahead, context, offset + sharedBytes(func));
+    this.#exchanged ??= sharedBytes(func);
+    const form = chooseForm(ahead, context, offset + this.#exchanged);
     if (form === undefined) return [loop];
     this.isChanged = true;
     if (form.in === "registers") return loadIntoRegisters(func, ahead);
