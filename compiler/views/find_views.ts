@@ -64,20 +64,35 @@ export function findViews(func: Func, options: ViewOptions): readonly FoundLoad[
     try {
       const dots = groupDots(resultOf(load), users, { ...options, chained });
       const position = positions.get(load);
-      const isSingle = areSingle && dots.length === 1 && func.body.ops.includes(load);
-      const isStaying = dots.every((dot) =>
-        chained.has(dot) || (isStanding(dot) && positions.get(dot)?.loops.length === 1)
-      );
-      if (position?.loops.length === 0 && !isSingle && !isStaying) noView("it is in no loop");
+      const single = areSingle ? singleDot(func, load, dots, chained) : undefined;
+      const isStaying = !areSingle &&
+        dots.every((dot) =>
+          chained.has(dot) || (isStanding(dot) && positions.get(dot)?.loops.length === 1)
+        );
+      if (position?.loops.length === 0 && single === undefined && !isStaying) {
+        noView("it is in no loop");
+      }
       if (position?.isTest) noView("it is in the test of a loop, as all of a `do` loop is");
       const view = viewOfLoad(load, known, withWindows);
-      writes.demandNone(load, view.param);
+      // The load of a dot that gets a loop happens there.
+      writes.demandNone(single ?? load, view.param);
       return { load, view };
     } catch (error) {
       if (!(error instanceof NoView)) throw error;
       return { load, why: error.message };
     }
   });
+}
+
+/** The only dot of a load, if it may get a loop (single_dots.ts). */
+function singleDot(
+  { body }: Func,
+  load: Op,
+  [dot, ...others]: readonly OpOf<"dot">[],
+  chained: ReadonlySet<OpOf<"dot">>,
+): OpOf<"dot"> | undefined {
+  const isSingle = dot !== undefined && others.length === 0 && !chained.has(dot);
+  return isSingle && body.ops.includes(load) ? dot : undefined;
 }
 
 /** The view of a load: a box, or windows. Where it has neither, what says more: why windows that it gathers have none. */

@@ -285,6 +285,33 @@ for (const isTurned of [false, true]) {
   });
 }
 
+/** Operands whose loads cannot be moved to a dot: they are stored before it, or another dot takes one of them too. */
+const KEPT = {
+  "stored before": "*at = 3; sum = a @ b;",
+  "that a chain shares": "sum = a @ b; sum = (half[64, 64])sum @ b;",
+} as const;
+
+for (const [name, statements] of Object.entries(KEPT)) {
+  Deno.test(`tensor-views leaves operands of dots in no loop where they are loaded: ${name}`, () => {
+    const compiled = compileForms(
+      `
+#pragma tri config; num_warps=4
+__global__ void k(half *A __noalias, half *B __noalias, float *C __noalias, int lda) {
+  int r[64] = 0 ... 64;
+  half *at[64, 64] = A + r[:, newaxis] * lda + r[newaxis, :];
+  half a[64, 64] = *at;
+  half b[64, 64] = *(B + r[:, newaxis] * lda + r[newaxis, :]);
+  float sum[64, 64] = 0;
+  ${statements}
+  *(C + r[:, newaxis] * 64 + r[newaxis, :]) = sum;
+}
+`,
+      {},
+    );
+    assertEquals(compiled.entries.flatMap(({ forms = [] }) => forms), []);
+  });
+}
+
 for (const test of ["left", "next"] as const) {
   Deno.test(`tensor-views lets loops test first where their tests hold before, by what is ${test}`, () => {
     const compiled = compileForms(lastText(test), {});
