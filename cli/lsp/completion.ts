@@ -156,7 +156,7 @@ function inDirective(spot: Spot): CompletionItem[] {
   ];
 }
 
-const CONFIGURATION: readonly string[] = ["config", "configs"];
+const CONFIGURATION: readonly string[] = ["config", "configs", "specialize"];
 
 /** The parameters of the kernel that a pragma belongs to. */
 function parameters({ kernel: { definition }, view: { facts } }: Spot): CompletionItem[] {

@@ -127,8 +127,9 @@ export const PRAGMA_DOCS: Readonly<
   },
   noalias: { form: "noalias(all)", doc: "`__noalias` for all or for some pointers" },
   specialize: {
-    form: "specialize(auto)",
-    doc: "further instances: `auto`, `off`, or one for each of the conditions",
+    form: "specialize(auto && EXPR) for NAME in {256, 512}; num_warps=2, …",
+    doc:
+      "further instances: `auto`, `off`, or one for each of the conditions and values, with these numbers in place of the configuration's",
   },
 };
 

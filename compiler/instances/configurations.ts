@@ -54,9 +54,10 @@ export interface PassingConfig {
 export interface FilterScope {
   /** Parameters of the variant and of the command line. */
   readonly base: Bindings;
-  /** The number of the specialisation, and the values of parameters that it brings. */
+  /** The number of the specialisation, the values of parameters and the options that it brings. */
   readonly specialization: number;
   readonly bindings: Bindings;
+  readonly options: readonly OptionSetting[];
   readonly targets: readonly TargetName[];
 }
 
@@ -64,7 +65,7 @@ export interface FilterScope {
 export function* passingConfigs(
   items: readonly SourcedItem[],
   commandLine: CommandLineDefines,
-  { base, specialization, bindings: brought, targets }: FilterScope,
+  { base, specialization, bindings: brought, options: own, targets }: FilterScope,
   reporter: Reporter,
   budget: PlanBudget,
 ): Generator<PassingConfig> {
@@ -77,7 +78,7 @@ export function* passingConfigs(
     const { condition } = written;
     const bindings = new Map([...brought, ...written.bindings]);
     const macros = new Map([...known, ...bindings]);
-    const options = computedOptions(written.options, macros, reporter);
+    const options = computedOptions(withOwn(written.options, own), macros, reporter);
     if (options === undefined) continue;
     // Options of the file are no part of a label, so they do not differ between those with the same parameters.
     const parameters = new Map([...base, ...bindings]);
@@ -102,6 +103,19 @@ export function* passingConfigs(
     const left = all.filter((target) => !leftOut.includes(target));
     yield { config, label: configLabel(config), targets: left, leftOut };
   }
+}
+
+/** Options of a configuration, of which some are stated otherwise; more follow them. */
+function withOwn(
+  options: readonly OptionSetting[],
+  own: readonly OptionSetting[],
+): readonly OptionSetting[] {
+  const stated = new Map(own.map((one) => [one.name, one]));
+  const names = new Set(options.map(({ name }) => name));
+  return [
+    ...options.map((one) => stated.get(one.name) ?? one),
+    ...[...stated.values()].filter(({ name }) => !names.has(name)),
+  ];
 }
 
 const ARCHITECTURE_MACROS = Object.keys(architectureMacros({ sm: 0, exact: false }));

@@ -91,8 +91,8 @@ export function planInstances(
     const base = new Map([...commandLine.single, ...variant.bindings]);
     const name = names[index] ?? "";
     const left = new Map(
-      specializations.map(({ name, bindings }, number) => {
-        const scope = { base, specialization: number, bindings, targets };
+      specializations.map(({ name, bindings, options }, number) => {
+        const scope = { base, specialization: number, bindings, options, targets };
         return [name, passingConfigs(items, commandLine, scope, reporter, budget)];
       }),
     );

@@ -8,7 +8,7 @@ import type { Declared } from "../contract/declared.ts";
 import { type Bounds, boundsIn, divisibilityIn, valuesIn } from "../contract/condition_facts.ts";
 import { leastCommonMultiple } from "../support/arith.ts";
 import type { Inferred } from "../contract/infer.ts";
-import type { SourcedItem } from "../pragma/pragma.ts";
+import type { OptionSetting, SourcedItem } from "../pragma/pragma.ts";
 import { specializeRows } from "../pragma/specialize_rows.ts";
 import type { Bindings } from "./configurations.ts";
 import type { KernelParams } from "../contract/kernel_params.ts";
@@ -44,6 +44,8 @@ export interface PlannedSpecialization {
   readonly name: string;
   /** Values of the parameters that `specialize` lines are repeated for. */
   readonly bindings: Bindings;
+  /** In place of those of the configurations. */
+  readonly options: readonly OptionSetting[];
 }
 
 /** What there may be, the general instance first. It has the value that is listed last for each parameter. */
@@ -58,12 +60,13 @@ export function plannedSpecializations(
   }
   const rows = specializeRows(items.map(({ item }) => item));
   return [
-    { name: specializationName(""), bindings: general },
-    ...rows.map(({ suffix, binding }) => ({
+    { name: specializationName(""), bindings: general, options: [] },
+    ...rows.map(({ suffix, binding, options }) => ({
       name: specializationName(suffix),
       bindings: binding === undefined
         ? general
         : new Map([...general, [binding.name, binding.value]]),
+      options,
     })),
   ];
 }

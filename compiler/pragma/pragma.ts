@@ -75,6 +75,8 @@ export type PragmaItem =
       readonly mode: "off" | readonly SpecializeCondition[];
       /** The conditions are repeated for each value of this parameter. */
       readonly over?: Axis;
+      /** In place of those of the configurations. */
+      readonly options: readonly OptionSetting[];
     }
     | { readonly kind: "option"; readonly setting: OptionSetting }
   );

@@ -13,7 +13,14 @@ import type {
 } from "./pragma.ts";
 import type { PragmaCursor } from "./pragma_cursor.ts";
 import { computedAsIeee, isComputedAsIeee } from "../support/dot_modes.ts";
-import { acceptsValue, isOptionName, OPTION_AXES, OPTIONS, optionUsage } from "./pragma_options.ts";
+import {
+  acceptsValue,
+  isNumberOption,
+  isOptionName,
+  OPTION_AXES,
+  OPTIONS,
+  optionUsage,
+} from "./pragma_options.ts";
 
 /** An item without its span, which the caller adds. */
 type ItemBody = DistributiveOmit<PragmaItem | PragmaInclude, "span">;
@@ -317,12 +324,27 @@ function parseSpecialize(cursor: PragmaCursor): ItemBody {
   if (cursor.token?.text === "off" && cursor.ahead(1)?.text === ")") {
     cursor.expect("off");
     cursor.expect(")");
-    return { kind: "specialize", mode: "off" };
+    return { kind: "specialize", mode: "off", options: [] };
   }
   const mode = cursor.list(() => parseSpecializeCondition(cursor));
   cursor.expect(")");
   const over = cursor.accept("for") === undefined ? {} : { over: parseAxis(cursor) };
-  return { kind: "specialize", mode, ...over };
+  const options = cursor.accept(";") === undefined
+    ? []
+    : cursor.list(() => parseNumberOption(cursor));
+  return { kind: "specialize", mode, ...over, options };
+}
+
+/** `num_warps = expr`; an option that has a number. */
+function parseNumberOption(cursor: PragmaCursor): OptionSetting {
+  const { token } = cursor;
+  const isNumber = isOptionName(token?.text ?? "") && isNumberOption(token?.text ?? "");
+  if (isNumber) return parseOption(cursor);
+  return cursor.failUnknown(
+    token ?? cursor.failExpected("an option"),
+    "option of specialisations",
+    OPTION_AXES,
+  );
 }
 
 /** `auto`, `auto && e` or `e` */

@@ -328,6 +328,12 @@ export const ELSEWHERE:
     ],
     [
       "10 Parameters",
+      "`specialize(e); num_warps=N`",
+      "compiler/instances/specialize_test.ts",
+      "numbers of a specialisation are in place of those of its configuration",
+    ],
+    [
+      "10 Parameters",
       "`dot(tf32)`, `literals(double)`",
       "compiler/mod_test.ts",
       "compileFile() checks a kernel under its own dot and literals",

@@ -142,6 +142,15 @@ Deno.test("planInstances() lets the configuration's options win over the file's,
   assertEquals(show(plan(lines, [], ["num_warps=16 @ <--num-warps>"])), ["default:  | TM=32, 16"]);
 });
 
+Deno.test("planInstances() lets a specialisation's numbers win over the configuration's, and overrides over both", () => {
+  const pragmas = ["config; num_warps=8", "specialize(auto); num_warps=4"];
+  assertEquals(show(plan(pragmas)), ["default:  | , 8", "default:  | , 4"]);
+  assertEquals(show(plan(pragmas, [], ["num_warps=2 @ --num-warps"])), [
+    "default:  | , 2",
+    "default:  | , 2",
+  ]);
+});
+
 Deno.test("planInstances() replaces an item of a weaker source and warns where they differ", () => {
   const made = plan(["config TM=32", "config TM=64"], [], [
     "config TM=64 @ <--config>",

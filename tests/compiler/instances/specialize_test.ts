@@ -117,6 +117,35 @@ Deno.test("__TRI_SPECIALIZED__ in the number of a configuration tells the genera
   assertEquals(instances.map(({ config: { numWarps } }) => numWarps), [4, 2]);
 });
 
+Deno.test("numbers of a specialisation are in place of those of its configuration", () => {
+  const { codes, instances, texts: [ptx = ""] } = instancesOf(`
+#pragma tri config; num_warps=8, max_registers=128
+#pragma tri specialize(auto && N <= COLS) for COLS in {256, 1024}; num_warps=COLS / 256
+#pragma tri specialize(auto); num_ctas=1, max_registers=64`);
+  assertEquals(codes, []);
+  const registers = [...ptx.matchAll(/\.entry (\w+)[^{]*\.maxnreg (\d+)/g)];
+  assertEquals(
+    instances.map(({ symbol, config: { numWarps } }) => [
+      symbol,
+      numWarps,
+      registers.find(([, name]) => name === symbol)?.[2],
+    ]),
+    [
+      ["normalise", 8, "128"],
+      ["normalise_s1", 1, "128"],
+      ["normalise_s2", 4, "128"],
+      ["normalise_a16", 8, "64"],
+    ],
+  );
+});
+
+Deno.test("a specialisation has no options that change results", () => {
+  const { codes } = instancesOf(`
+#pragma tri specialize(auto) for COLS in {64}
+#pragma tri specialize(N == 1); ftz(on)`);
+  assertEquals(codes, ["E9005"]);
+});
+
 Deno.test("an option whose expression gives no value of it is E9014, of unknown names E9013", () => {
   const codes = (option: string): readonly string[] =>
     instancesOf(`#pragma tri specialize(N <= COLS) for COLS in {64}

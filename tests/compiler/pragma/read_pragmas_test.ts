@@ -105,8 +105,8 @@ Deno.test("parsePragmaLine() reads every item of the grammar", () => {
     }],
     ["noalias(all)", { kind: "noalias", names: "all" }],
     ["noalias(all, X)", { kind: "noalias", names: [{ name: "all" }, { name: "X" }] }],
-    ["specialize(auto)", { kind: "specialize", mode: [{ isAutomatic: true }] }],
-    ["specialize(off)", { kind: "specialize", mode: "off" }],
+    ["specialize(auto)", { kind: "specialize", mode: [{ isAutomatic: true }], options: [] }],
+    ["specialize(off)", { kind: "specialize", mode: "off", options: [] }],
     ["specialize(M % 4 == 0, auto, auto && M == 1)", {
       kind: "specialize",
       mode: [
@@ -114,11 +114,16 @@ Deno.test("parsePragmaLine() reads every item of the grammar", () => {
         { isAutomatic: true },
         { isAutomatic: true, condition: { text: "M == 1" } },
       ],
+      options: [],
     }],
-    ["specialize(auto && N <= TN) for TN in {64, 128}", {
+    ["specialize(auto && N <= TN) for TN in {64, 128}; num_warps=TN / 32, max_registers=64", {
       kind: "specialize",
       mode: [{ isAutomatic: true, condition: { text: "N <= TN" } }],
       over: { name: "TN", values: ["64", "128"] },
+      options: [
+        { name: "num_warps", expression: { text: "TN / 32" } },
+        { name: "max_registers", value: "64" },
+      ],
     }],
     ["num_warps = max(2, TN / 64)", {
       kind: "option",
