@@ -122,7 +122,11 @@ function boundedAxes(
 }
 
 /** A comparison is one of the numbers that it seems to be only if they do not wrap, on any lane. */
-function demandExact({ observed }: Constraint, shape: readonly number[], bounds: Bounds): void {
+export function demandExact(
+  { observed }: Constraint,
+  shape: readonly number[],
+  bounds: Bounds,
+): void {
   for (const one of observed) {
     if (!bounds.demandObserved(one, shape)) {
       const how = one.below === undefined ? "may wrap" : "wraps around";

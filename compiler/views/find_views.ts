@@ -25,6 +25,7 @@ import { type Known, viewOf } from "./find_view.ts";
 import { NoView, noView } from "./no_view.ts";
 import { hasSingleDots } from "./single_dots.ts";
 import type { TensorView } from "./view.ts";
+import { placesViewOf } from "./windows/places_view.ts";
 import { windowViewOf } from "./windows/window_view.ts";
 
 /** A load that a dot takes a tile of, maybe permuted, and its view, or why it has none. */
@@ -100,7 +101,8 @@ function viewOfLoad(load: OpOf<"load">, known: Known, withWindows: Known): Tenso
   try {
     return viewOf(load, known);
   } catch (error) {
-    const view = error instanceof NoView ? windowViewOf(load, withWindows) : undefined;
+    if (!(error instanceof NoView)) throw error;
+    const view = windowViewOf(load, withWindows) ?? placesViewOf(load, withWindows);
     if (view === undefined) throw error;
     return view;
   }

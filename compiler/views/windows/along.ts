@@ -127,7 +127,8 @@ export function atIndex(poly: Poly, axis: number, index: number): Poly {
   return sum;
 }
 
-function digitAt({ dividend, divisor, name }: Digit, index: number): Digit {
+/** A digit at an index along its axis. */
+export function digitAt({ dividend, divisor, name }: Digit, index: number): Digit {
   const there = atIndex(dividend, 0, index);
   // It differs along no axis.
   return digitAtom({ dividend: there, divisor, name: `${name}@${index}` }, -1);
