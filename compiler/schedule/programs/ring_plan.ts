@@ -132,6 +132,8 @@ export function planRing(func: Func, context: TargetContext): RingPlan | undefin
   // What is stored says whether there is a row, and weights are there where rows are.
   const stores = func.body.ops.filter((op) => op.name === "store");
   if (!stores.every((op) => covers(ofRow(op), conditions))) return undefined;
+  // A row that is loaded is stored.
+  if (!covers(conditions, ofRow(store))) return undefined;
   if (!weights.every((op) => covers(conditions, ofRow(op)))) return undefined;
   const build = new ScheduleBuilder(func, atLoad, load.span);
   const isThere = conditions.reduce<Value>(

@@ -25,7 +25,7 @@ const columnsOf = ({ blocks }: Shape): number => PART * blocks;
 /** All results are exact. What `more` says comes before the row is stored. */
 function textOf(
   shape: Shape,
-  { more = "", load = "", there = "row < M && i < N", config = "" } = {},
+  { more = "", load = "", there = "row < M && i < N", stored = "there", config = "" } = {},
 ): string {
   const [type, columns] = [SPELLED[shape.type], columnsOf(shape)];
   const second = shape.reductions === 1 ? "sum" : `sum + (there ? x ^ sum : 0)[max]`;
@@ -46,7 +46,7 @@ __global__ void k(${type} *X, ${type} *Y, ${type} *W __noalias, ${type} *V __noa
   ${type} level = ${level};
   *?(row < M) (Of + row) = level;
   ${more}
-  *?(there) (Y + row * ldy + i) = x * w + v + level;
+  *?(${stored}) (Y + row * ldy + i) = x * w + v + level;
 }`;
 }
 
@@ -196,6 +196,7 @@ Deno.test("ringRows leaves alone what stores or loads other things", () => {
   assertEquals(has({}), true);
   // Each program has a row.
   assertEquals(has({}, { there: "i < N" }), true);
+  assertEquals(has({}, { stored: "there && row < M - 1" }), false);
   assertEquals(has({ blocks: 1 }, { load: "x += load(X + row * ldx + i, there, 0);" }), false);
   assertEquals(has({}, { more: "*(Of + row) = level + 1;" }), false);
   assertEquals(has({}, { more: 'printf("%d", M);' }), false);

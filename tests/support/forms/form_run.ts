@@ -157,7 +157,9 @@ function inTurn(
 ): { readonly blocks: Launch["grid"]; readonly numbers: readonly number[] } {
   const [x, y, z] = grid;
   if (persistent === undefined) return { blocks: grid, numbers: [] };
-  if (persistent === "x") return { blocks: [Math.ceil(x / 3), y, z], numbers: [x] };
+  if (persistent === "x" || persistent === "several") {
+    return { blocks: [Math.ceil(x / 3), y, z], numbers: [x] };
+  }
   const count = Math.ceil(x * y * z / 3);
   const row = Math.floor(count / x);
   return { blocks: [count, 1, 1], numbers: [x, y, z, count % x, row % y, Math.floor(row / y)] };
