@@ -66,6 +66,8 @@ export function placesViewOf(load: OpOf<"load">, known: Known): TensorView | und
   const line = columns * bytesOf(tile.element);
   const isLine = line >= LEAST_LINE && line <= MOST_LINE && !changesAlong(first, axis);
   if (!isLine || alignedTo(first, channels, known) < columns) return undefined;
+  const count = constantOf(channels);
+  if (count !== undefined && (count < 1n || count % BigInt(columns) !== 0n)) return undefined;
   const demands = new Demands();
   const bounds = new Bounds(func, analysis, demands);
   const { min, max } = bounds.poly(number, tile.shape);
