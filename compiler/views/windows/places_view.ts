@@ -26,6 +26,7 @@ import {
   subPoly,
 } from "../../contract/poly.ts";
 import type { OpOf } from "../../ir/func.ts";
+import { operandsOf } from "../../ir/op.ts";
 import { bytesOf } from "../../ir/types.ts";
 import { must } from "../../support/bug.ts";
 import { MOST_AXES, type Run, spell } from "../axes.ts";
@@ -50,6 +51,7 @@ const MOST_LINE = 128;
 /** The view of a load of places; undefined: it divides no columns, or otherwise. Throws {@linkcode NoView}. */
 export function placesViewOf(load: OpOf<"load">, known: Known): TensorView | undefined {
   const { func, analysis } = known;
+  if (analysis.pointer(operandsOf(load).pointer) === undefined) return undefined;
   const tile = loadedTile(load, analysis);
   const { constraints, always } = partsOfMask(tile.mask, analysis);
   const all = [...tile.observed, ...constraints.flatMap(({ observed }) => observed)];
