@@ -2,6 +2,8 @@
 import type { Op, OpOf } from "../ir/func.ts";
 import { resultOf } from "../ir/op.ts";
 import { hasTrait } from "../ir/table.ts";
+import { layoutOf } from "../layout/tiles.ts";
+import { copyBits } from "../linear/threads.ts";
 
 /**
  * Operations whose results need all elements of their operands that threads hold. A choice needs one of two, but for one that
@@ -17,7 +19,8 @@ function needsAll(op: Op): boolean {
 
 /**
  * The loads that the parts of a reduction are computed from. Parts are sent when they are known, so what these loads read
- * may be written by any thread that has the result, without a barrier.
+ * may be written by any thread that has the result, without a barrier. Threads with copies of elements that others have send
+ * nothing: no one waits for what they read.
  */
 export function neededReads(reduction: OpOf<"reduce">): ReadonlySet<Op> {
   const reads = new Set<Op>();
@@ -26,8 +29,14 @@ export function neededReads(reduction: OpOf<"reduce">): ReadonlySet<Op> {
   for (let op = pending.pop(); op !== undefined; op = pending.pop()) {
     if (seen.has(op)) continue;
     seen.add(op);
-    if (op.name === "load") reads.add(op);
-    else if (needsAll(op)) pending.push(...op.operands.flatMap(({ def }) => def ?? []));
+    if (op.name === "load") {
+      if (!hasCopies(op)) reads.add(op);
+    } else if (needsAll(op)) pending.push(...op.operands.flatMap(({ def }) => def ?? []));
   }
   return reads;
+}
+
+function hasCopies(load: OpOf<"load">): boolean {
+  const loaded = resultOf(load);
+  return loaded.type.shape.length === 0 || copyBits(layoutOf(loaded)) !== 0;
 }

@@ -129,6 +129,30 @@ Deno.test("orderMemory() orders threads that hold copies of the same elements", 
   assertEquals(y.slice(0, 17), [...Array.from({ length: 16 }, (_, i) => i + 1), 0]);
 });
 
+for (const blocks of [2, 8]) {
+  Deno.test(`orderMemory() orders copies before stores behind a reduction over ${blocks} blocks, to which they give nothing`, () => {
+    const [extent, warps] = [blocks * 32, 2];
+    const { kernel, threads, sharedBytes } = lowerGeneral(
+      `#pragma tri num_ctas=${blocks}
+#pragma tri num_warps=${warps}
+__global__ void k(int *X) {
+  int *at[${extent}] = X + 0 ... ${extent};
+  int x[${extent}] = *at;
+  *at = x[max] - x;
+}`,
+      "sm_90",
+    );
+    const x = Int32Array.from({ length: extent }, (_, i) => i);
+    emulate(printEntry(kernel, "sm_90"), {
+      grid: [blocks, 1, 1],
+      block: [threads, 1, 1],
+      sharedBytes,
+      args: [x],
+    });
+    assertEquals([...x], Array.from({ length: extent }, (_, i) => extent - 1 - i));
+  });
+}
+
 Deno.test("orderMemory() needs no barrier between the iterations of a loop over tiles that never overlap", () => {
   const loop = "for (int i = 0; i < 3; i += 1) { int q[128] = i * 128 + r; *(Y + q) = *(X + q); }";
   const instance = kernel(loop, "__noalias");
