@@ -1,7 +1,8 @@
 /** Which loads a reduction over several blocks has waited for in every thread, when any thread has its result. */
-import type { Op, OpOf } from "../ir/func.ts";
+import type { Op, OpOf, Value } from "../ir/func.ts";
 import { resultOf } from "../ir/op.ts";
 import { hasTrait } from "../ir/table.ts";
+import { conversionOf, partsOf } from "../layout/exchanges.ts";
 import { layoutOf } from "../layout/tiles.ts";
 import { copyBits } from "../linear/threads.ts";
 
@@ -19,8 +20,7 @@ function needsAll(op: Op): boolean {
 
 /**
  * The loads that the parts of a reduction are computed from. Parts are sent when they are known, so what these loads read
- * may be written by any thread that has the result, without a barrier. Threads with copies of elements that others have send
- * nothing: no one waits for what they read.
+ * may be written by any thread that has the result, without a barrier.
  */
 export function neededReads(reduction: OpOf<"reduce">): ReadonlySet<Op> {
   const reads = new Set<Op>();
@@ -29,14 +29,16 @@ export function neededReads(reduction: OpOf<"reduce">): ReadonlySet<Op> {
   for (let op = pending.pop(); op !== undefined; op = pending.pop()) {
     if (seen.has(op)) continue;
     seen.add(op);
-    if (op.name === "load") {
-      if (!hasCopies(op)) reads.add(op);
-    } else if (needsAll(op)) pending.push(...op.operands.flatMap(({ def }) => def ?? []));
+    if (op.name === "load") reads.add(op);
+    else if (needsAll(op)) pending.push(...takenFrom(op).flatMap(({ def }) => def ?? []));
   }
   return reads;
 }
 
-function hasCopies(load: OpOf<"load">): boolean {
-  const loaded = resultOf(load);
-  return loaded.type.shape.length === 0 || copyBits(layoutOf(loaded)) !== 0;
+/** The operands of which each thread takes all that it has. Threads with copies give nothing to others. */
+function takenFrom(op: Op): readonly Value[] {
+  const gives = op.name === "reduce" ||
+    (op.name === "convert_layout" &&
+      (partsOf(op).ranks !== undefined || conversionOf(op).kind === "shared"));
+  return gives ? op.operands.filter((value) => copyBits(layoutOf(value)) === 0) : op.operands;
 }
