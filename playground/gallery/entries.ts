@@ -190,5 +190,7 @@ export const GALLERY: readonly GalleryEntry[] = [
 /** The files that entries may include, by the name that their texts have for them, and where they are. */
 export const INCLUDES: Readonly<Record<string, string>> = {
   "rows.h": "kernels/rows.h",
+  "layer_norm_tiles.h": "kernels/layer_norm_tiles.h",
+  "softmax_tiles.h": "kernels/softmax_tiles.h",
   "transpose_tiles.h": "kernels/transpose_tiles.h",
 };
