@@ -27,6 +27,17 @@ const ALIGNED: readonly Convolution[] = [
   { x: [40, 1, 1, 128], f: [8, 3, 3], pad: [1, 1], gap: 8 },
 ];
 
+/** Channels times strides that fit 16 columns, with results of whole vectors. */
+const FEW_COLUMNS: readonly Convolution[] = [
+  { x: [2, 15, 13, 3], f: [8, 7, 7], stride: [2, 2], pad: [3, 3] },
+  { x: [1, 9, 12, 4], f: [72, 3, 4], stride: [2, 2], pad: [0, 1], gap: 8 },
+  { x: [3, 7, 8, 1], f: [16, 2, 5], stride: [3, 3], pad: [4, 5] },
+  { x: [1, 6, 11, 2], f: [24, 1, 1], stride: [3, 2] },
+  { x: [2, 8, 5, 3], f: [136, 5, 3], stride: [1, 3], pad: [7, 1] },
+  { x: [1, 5, 9, 4], f: [8, 3, 3], pad: [1, 1] },
+  { x: [1, 10, 9, 1], f: [8, 2, 3], stride: [4, 4], pad: [1, 2] },
+];
+
 for (
   const { kernel, variants, check } of [
     {
@@ -72,6 +83,20 @@ everyVariant(
     for (const convolution of FEW) {
       const entry = checkWeightsGradient(device, dtype, convolution, true);
       assertInstance(entry, `conv2d_backward_weights_${dtype}_s2`);
+    }
+  },
+);
+
+everyVariant(
+  "conv2d_backward_data() has all phases of few channels as columns of one product, on {}",
+  "conv2d_backward",
+  conv2dBackwardData.variants,
+  (device, dtype) => {
+    for (const convolution of FEW_COLUMNS) {
+      const entry = checkDataGradient(device, dtype, convolution, true);
+      // Four floats are a vector of channels.
+      const isVector = dtype === "float32" && convolution.x[3] === 4;
+      assertInstance(entry, `conv2d_backward_data_${dtype}_s${isVector ? 1 : 2}`);
     }
   },
 );
