@@ -10,9 +10,8 @@
 #pragma tri configs MB in {128}, NB in {64}, KB in {32}, FEW in {0}; num_warps in {8} if __TRI_SPECIALIZED__ == 1 && sizeof(TYPE) == 2 && __TRI_ARCH_SPECIFIC__ != 900
 #pragma tri configs MB in {64}, NB in {64}, KB in {16}, FEW in {0}; num_warps in {8} if __TRI_SPECIALIZED__ != 2 && sizeof(TYPE) == (__TRI_SPECIALIZED__ ? 4 : 2)
 #pragma tri configs MB in {64}, NB in {64}, KB in {8}, FEW in {0}; num_warps in {8} if !__TRI_SPECIALIZED__ && sizeof(TYPE) == 4
-#pragma tri configs MB in {128}, NB in {16}, KB in {64}, FEW in {1}; num_warps in {4}, num_stages in {3} if __TRI_SPECIALIZED__ == 2 && sizeof(TYPE) == 2 && __TRI_ARCH_SPECIFIC__ == 900
-#pragma tri configs MB in {128}, NB in {16}, KB in {64}, FEW in {1}; num_warps in {4} if __TRI_SPECIALIZED__ == 2 && sizeof(TYPE) == 2 && __TRI_ARCH_SPECIFIC__ != 900
-#pragma tri configs MB in {64}, NB in {16}, KB in {32}, FEW in {1}; num_warps in {4} if __TRI_SPECIALIZED__ == 2 && sizeof(TYPE) == 4
+#pragma tri configs MB in {128}, NB in {16}, KB in {64}, FEW in {1}; num_warps in {4}, max_registers in {128} if __TRI_SPECIALIZED__ == 2 && sizeof(TYPE) == 2
+#pragma tri configs MB in {128}, NB in {16}, KB in {16}, FEW in {1}; num_warps in {4}, max_registers in {168} if __TRI_SPECIALIZED__ == 2 && sizeof(TYPE) == 4
 #pragma tri key(N, H, W, C, K, R, S, stride_h, stride_w)
 #pragma tri require(N * (H + stride_h) * (W + stride_w) <= 2147483647 - MB)
 #pragma tri require(H + 2 * pad_h <= 1073741824)

@@ -86,5 +86,7 @@ gpuTest("conv2d() convolves pictures of any size, and its gradients are those of
         checkWeightsGradient(device, dtype, convolution, false);
       }
     }
+    const few: Convolution = { x: [2, 37, 67, 3], f: [72, 7, 7], stride: [2, 2], pad: [3, 3] };
+    checkDataGradient(device, dtype, few, false);
   }
 });

@@ -36,6 +36,13 @@ const FEW_COLUMNS: readonly Convolution[] = [
   { x: [2, 8, 5, 3], f: [136, 5, 3], stride: [1, 3], pad: [7, 1] },
   { x: [1, 5, 9, 4], f: [8, 3, 3], pad: [1, 1] },
   { x: [1, 10, 9, 1], f: [8, 2, 3], stride: [4, 4], pad: [1, 2] },
+  // Several tiles of cells in both directions.
+  { x: [2, 37, 67, 3], f: [8, 2, 3], stride: [2, 2], pad: [1, 1] },
+];
+/** The same, but for more columns or dilation. */
+const MANY_COLUMNS: readonly Convolution[] = [
+  ...SMALL.few,
+  { x: [1, 7, 8, 5], f: [8, 3, 3], stride: [2, 2] },
 ];
 
 for (
@@ -97,6 +104,10 @@ everyVariant(
       // Four floats are a vector of channels.
       const isVector = dtype === "float32" && convolution.x[3] === 4;
       assertInstance(entry, `conv2d_backward_data_${dtype}_s${isVector ? 1 : 2}`);
+    }
+    for (const convolution of MANY_COLUMNS) {
+      const entry = checkDataGradient(device, dtype, convolution, true);
+      assertEquals(entry, `conv2d_backward_data_${dtype}`);
     }
   },
 );
