@@ -39,22 +39,34 @@ export function parametersNeeded(
   values: readonly Value[],
   isGuarded: boolean,
 ): ReadonlySet<number> | undefined {
+  return needsOf(region)(values, isGuarded);
+}
+
+/** {@linkcode parametersNeeded} of one region, which is asked about many values and does not change meanwhile. */
+export type Needs = (
+  values: readonly Value[],
+  isGuarded: boolean,
+) => ReadonlySet<number> | undefined;
+
+export function needsOf(region: Region): Needs {
   const inside = new Set(region.ops);
   const params = new Map(region.params.map((param, index) => [param, index]));
   const isOutside = ({ def }: Value): boolean => def !== undefined && !inside.has(def);
-  const seen = new Set<Value>();
-  const found = new Set<number>();
-  for (const value of values) {
-    for (const one of sourcesFirst(value, (at) => seen.has(at) || isOutside(at))) {
-      seen.add(one);
-      const index = params.get(one);
-      if (index !== undefined) found.add(index);
-      const { def } = one;
-      const isAgain = def === undefined || isCopyable(def) || (isGuarded && isCheapLoad(def));
-      if (!isAgain) return undefined;
+  return (values, isGuarded) => {
+    const seen = new Set<Value>();
+    const found = new Set<number>();
+    for (const value of values) {
+      for (const one of sourcesFirst(value, (at) => seen.has(at) || isOutside(at))) {
+        seen.add(one);
+        const index = params.get(one);
+        if (index !== undefined) found.add(index);
+        const { def } = one;
+        const isAgain = def === undefined || isCopyable(def) || (isGuarded && isCheapLoad(def));
+        if (!isAgain) return undefined;
+      }
     }
-  }
-  return found;
+    return found;
+  };
 }
 
 /** Adds the values of a region around a loop that values of a region of the loop use. */

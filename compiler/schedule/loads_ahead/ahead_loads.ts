@@ -8,8 +8,7 @@ import { definedIn, walkOps } from "../../ir/walk.ts";
 import { hasBlockBarrier } from "../../layout/exchanges.ts";
 import { tileBytes } from "../../layout/tiles.ts";
 import { product } from "../../linear/linear.ts";
-import { parametersNeeded } from "../backward_slice.ts";
-import { type AddressState, addressState, pick } from "../pipeline/prefetch.ts";
+import { type AddressState, addressState, loopNeeds, pick } from "../pipeline/prefetch.ts";
 
 /** A loop, and what it loads ahead. */
 export interface AheadLoop {
@@ -57,16 +56,19 @@ export function aheadLoop(
   const inLoop = stores.inLoop(loop);
   if (inLoop === undefined) return undefined;
   const inBody = body.ops.filter((op): op is OpOf<"load"> => op.name === "load");
+  const needs = loopNeeds(loop);
+  const isForNext = forNext(loop);
   const loads = inBody.filter((load) =>
-    reduced.has(resultOf(load)) && isEarly(loop, load) && !stores.meet(load, inLoop)
+    reduced.has(resultOf(load)) && isEarly(loop, load, needs) && !isForNext(resultOf(load)) &&
+    !stores.meet(load, inLoop)
   );
   // What is not reduced is under way while threads wait: if that is most, there is nothing to gain.
   if (2 * bytesOfAll(loads) < bytesOfAll(inBody)) return undefined;
-  const carried = addressState(loop, loads.flatMap(({ operands }) => operands));
+  const carried = addressState(loop, loads.flatMap(({ operands }) => operands), needs);
   if (loads.length === 0 || carried === undefined) return undefined;
   // Tables that say where later iterations load from are read earlier too.
   const next = pick(loopOf(loop).repeated, carried.entering);
-  const readsTables = parametersNeeded(body, next, false) === undefined;
+  const readsTables = needs.ofBody(next, false) === undefined;
   if (readsTables && inLoop.length > 0) return undefined;
   const storesTiles = inLoop.some(({ operands: [pointer] }) =>
     pointer !== undefined && pointer.type.shape.length > 0
@@ -81,7 +83,11 @@ const bytesOfAll = (loads: readonly OpOf<"load">[]): number =>
 const NOW: ReadonlySet<string> = new Set(["volatile", "cv"]);
 
 /** Whether a tile may be loaded in the iteration before: nothing that the iteration computes or reads says where it is. */
-function isEarly(loop: OpOf<"while">, load: OpOf<"load">): boolean {
+function isEarly(
+  loop: OpOf<"while">,
+  load: OpOf<"load">,
+  needs: ReturnType<typeof loopNeeds>,
+): boolean {
   const { shape, layout } = resultOf(load).type;
   const { modifiers, slice } = load.attrs;
   if (shape.length === 0 || layout === undefined || slice !== undefined || isLookup(load)) {
@@ -89,16 +95,17 @@ function isEarly(loop: OpOf<"while">, load: OpOf<"load">): boolean {
   }
   if (modifiers.some((modifier) => NOW.has(modifier))) return false;
   // What tables say would be waited for in front of the reduction.
-  const needed = parametersNeeded(loopOf(loop).body, load.operands, false);
+  const needed = needs.ofBody(load.operands, false);
   if (needed === undefined || needed.size === 0) return false;
-  return addressState(loop, load.operands) !== undefined && !isForNext(loop, resultOf(load));
+  return addressState(loop, load.operands, needs) !== undefined;
 }
 
-/** Whether the program itself loads ahead. */
-function isForNext(loop: OpOf<"while">, loaded: Value): boolean {
+/** Whether the program itself loads something ahead: its next iteration takes it, and nothing else. */
+function forNext(loop: OpOf<"while">): (loaded: Value) => boolean {
   const { body, end } = loopOf(loop);
-  return body.ops.every((op) => op === end || !op.operands.includes(loaded)) &&
-    end.operands.includes(loaded);
+  const passed = new Set(end.operands);
+  const used = new Set(body.ops.flatMap((op) => op === end ? [] : op.operands));
+  return (loaded) => passed.has(loaded) && !used.has(loaded);
 }
 
 /** Which stores may change what loads read. */

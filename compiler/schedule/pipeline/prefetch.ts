@@ -8,7 +8,7 @@
 import { loopOf } from "../../ir/flow.ts";
 import type { Func, OpOf, Value } from "../../ir/func.ts";
 import { bug, must } from "../../support/bug.ts";
-import { copySlice, parametersNeeded } from "../backward_slice.ts";
+import { copySlice, type Needs, needsOf } from "../backward_slice.ts";
 import type { ScheduleBuilder } from "../builder.ts";
 import type { InBuffer, StagedOperand } from "../staged_operand.ts";
 import { zip } from "../../support/zip.ts";
@@ -21,17 +21,24 @@ export interface AddressState {
   readonly leaving: readonly number[];
 }
 
+/** What the regions of a loop need for values of theirs. */
+export function loopNeeds(loop: OpOf<"while">): { readonly ofTest: Needs; readonly ofBody: Needs } {
+  const { test, body } = loopOf(loop);
+  return { ofTest: needsOf(test), ofBody: needsOf(body) };
+}
+
 /** What the loop carries for values of its body; undefined where these cannot be computed earlier. */
 export function addressState(
   loop: OpOf<"while">,
   values: readonly Value[],
+  { ofTest, ofBody } = loopNeeds(loop),
 ): AddressState | undefined {
-  const { test, body, continues, leaving: letThrough, repeated } = loopOf(loop);
+  const { continues, leaving: letThrough, repeated } = loopOf(loop);
   const inTest = new Set<Value>([continues]);
   const inBody = new Set<Value>(values);
   for (;;) {
-    const entering = parametersNeeded(test, [...inTest], false);
-    const leaving = parametersNeeded(body, [...inBody], true);
+    const entering = ofTest([...inTest], false);
+    const leaving = ofBody([...inBody], true);
     if (entering === undefined || leaving === undefined) return undefined;
     const before = inTest.size + inBody.size;
     for (const value of pick(letThrough, [...leaving])) inTest.add(value);
