@@ -86,8 +86,9 @@ function allocatesWell({ version }: Assembler, target: string): boolean {
 }
 
 /**
- * Bytes that entries may spill. Of layer_norm_backward (on sm_120) and rms_norm_backward, rows of 262,144 floats: 64 registers let
- * two blocks fit where a cluster has 16 (1.26 and 1.10 times as fast on an H200). Of add_parts, the code for few parts of many
+ * Bytes that entries may spill. Of layer_norm_backward and rms_norm_backward, on sm_120 rows of 262,144 floats: 64 elements of
+ * two tensors in 128 registers, which is what a block of 16 warps has, spill nothing elsewhere (1.02 and 1.08 times as fast as 32
+ * elements on an H200; nothing was timed on sm_120). Of add_parts, the code for few parts of many
  * results on sm_90 and sm_90a, which was timed with the three numbers that ptxas spills at 128 registers. Of conv2d, the
  * code for tensors of any alignment on sm_90. Of sdd_packed, blocks of 32 on sm_90a: the warp that starts copies keeps twelve
  * places of runs in 24 registers. Of softmax, unaligned rows of 32,769 to 131,072 elements on sm_100 and sm_120: 48 registers
@@ -100,9 +101,9 @@ const SPILLED: Readonly<Record<string, number>> = {
   conv2d: 56,
   conv2d_backward_data: 72,
   layer_norm: 16,
-  layer_norm_backward: 32,
+  layer_norm_backward: 380,
   rms_norm: 8,
-  rms_norm_backward: 32,
+  rms_norm_backward: 296,
   sdd_packed: 56,
   softmax: 40,
 };
