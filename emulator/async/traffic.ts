@@ -11,7 +11,7 @@ import type { SharedRange } from "./reach.ts";
 export interface LaneTraffic {
   begin(): void;
   lane(lane: number, global: number | undefined, shared: SharedRange): void;
-  /** Counts, and tells the observer, a request of each side. */
+  /** Counts a request of each side, and reports both to the observer. */
   end(bytes: number): void;
 }
 

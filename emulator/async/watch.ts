@@ -32,7 +32,7 @@ const VERBS: Readonly<Record<Effect, string>> = {
   combines: "reduction in",
 };
 
-/** Checks pieces and tells the observer of each. */
+/** Checks pieces, and reports each to the observer. */
 export function watchFor(context: HandlerContext): Watch {
   const { machine } = context;
   const watch = checksFor(context);
