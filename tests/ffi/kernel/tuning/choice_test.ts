@@ -204,7 +204,7 @@ Deno.test("Choice.pick() agrees with the definition on random tables", () => {
     const distance = ({ at }: { at: readonly number[] }): number =>
       [M, N].reduce((sum, value, axis) =>
         sum +
-        Math.abs(Math.log2(Math.max(value, 1)) - Math.log2(Math.max(at[axis] ?? 0, 1))), 0);
+        Math.abs(Math.log2(Math.max(value, 0.5)) - Math.log2(Math.max(at[axis] ?? 0, 0.5))), 0);
     const least = Math.min(...points.map(distance));
     const nearest = points.find((point) => distance(point) === least);
     const table = points.map(({ at, best: index }) => ({ at, microseconds: best(index) }));
