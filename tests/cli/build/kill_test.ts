@@ -62,7 +62,7 @@ async function kill(child: Deno.ChildProcess, milliseconds: number): Promise<boo
   const [{ signal }] = await Promise.all([
     // Not after the streams: a process that has ended by itself cannot be killed.
     child.status.finally(() => clearTimeout(timer)),
-    // Read, not closed: a process whose output nobody takes ends by itself, also one that watches.
+    // Both are read to their ends: writing to a closed pipe would end the process before it is killed.
     child.stdout.pipeTo(new WritableStream()),
     child.stderr.pipeTo(new WritableStream()),
   ]);
