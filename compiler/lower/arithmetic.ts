@@ -127,6 +127,14 @@ function viaFloat(
 const isOne = (operand: Operand): boolean =>
   operand.kind === "float" && operand.bits === 0x3f800000n;
 
+/** What an operation of integers negates: 0 - b, or a product with -1. */
+function negatedBy(name: BinaryOp, a: Operand, b: Operand): Operand | undefined {
+  if (name === "sub") return isInteger(a) && a.value === 0n && !isInteger(b) ? b : undefined;
+  if (name !== "mul") return undefined;
+  if (isInteger(b)) return b.value === -1n && !isInteger(a) ? a : undefined;
+  return isInteger(a) && a.value === -1n ? b : undefined;
+}
+
 export function lowerBinary(
   e: Emitter,
   name: BinaryOp,
@@ -137,6 +145,8 @@ export function lowerBinary(
 ): Operand {
   const kind = kindOf(element);
   if (name === "shl" || name === "shr") return lowerShift(e, name, element, a, b);
+  const opposite = !isFloatKind(kind) && kind !== "bool" ? negatedBy(name, a, b) : undefined;
+  if (opposite !== undefined) return lowerUnary(e, "neg", element, opposite);
   if (
     (name === "add" || name === "sub") &&
     (kind === "s32" || kind === "u32" || kind === "s64" || kind === "u64")
@@ -258,6 +268,14 @@ function compareIntegers(name: string, a: bigint, b: bigint): boolean {
   return results[name] ?? false;
 }
 
+/**
+ * -a in 32 bits, as ~a + 1. Of `max(max(b, -a), c)`, and of `min`, ptxas 13.0 makes one VIMNMX3 (sm_90 to sm_103), which has
+ * no sign for its second operand, and forgets that of a negation, however it is spelled: `neg`, `sub` from 0, `mul` by -1.
+ */
+function negated32(e: Emitter, a: Operand): Operand {
+  return e.add("b32", e.pure("not.b32", "b32", [e.inRegister(a, "b32")]), int(1));
+}
+
 export function lowerUnary(e: Emitter, name: "neg" | "not", element: Element, a: Operand): Operand {
   const kind = kindOf(element);
   const bank = BANKS[kind];
@@ -272,11 +290,8 @@ export function lowerUnary(e: Emitter, name: "neg" | "not", element: Element, a:
     );
   }
   if (kind === "f16" || kind === "bf16") return e.pure("xor.b16", "b16", [register, int(0x8000)]);
-  return narrow(
-    e,
-    e.pure(`neg.${isFloatKind(kind) ? kind : kind.replace("u", "s")}`, bank, [register]),
-    element,
-  );
+  if (bank === "b32" && !isFloatKind(kind)) return narrow(e, negated32(e, register), element);
+  return e.pure(`neg.${isFloatKind(kind) ? kind : "s64"}`, bank, [register]);
 }
 
 export function lowerSelect(
