@@ -5,3 +5,4 @@
 #pragma tri require(pad_h >= 0 && pad_w >= 0, "padding must not be negative")
 #pragma tri require(H + 2 * pad_h > dilation_h * (R - 1), "filters must not be higher than the padded picture")
 #pragma tri require(W + 2 * pad_w > dilation_w * (S - 1), "filters must not be wider than the padded picture")
+#pragma tri require(groups >= 1 && C % groups == 0 && K % groups == 0, "groups must divide channels and filters")

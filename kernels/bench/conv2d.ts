@@ -20,7 +20,7 @@ export default benchmark({
       label: "tri",
       prepare: ({ x, f, out }) =>
         conv2d.prepare(x, f, {
-          ...{ strideH: 1, strideW: 1, padH: 1, padW: 1, dilationH: 1, dilationW: 1 },
+          ...{ strideH: 1, strideW: 1, padH: 1, padW: 1, dilationH: 1, dilationW: 1, groups: 1 },
           out,
         }),
     },

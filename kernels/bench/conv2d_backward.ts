@@ -5,7 +5,7 @@ import { conv2dBackwardData, conv2dBackwardWeights } from "../../generated/conv2
 import { normal } from "./inputs.ts";
 
 const [PICTURES, SIDE, SPLITS] = [32, 56, 16];
-const STEPS = { strideH: 1, strideW: 1, padH: 1, padW: 1, dilationH: 1, dilationW: 1 };
+const STEPS = { strideH: 1, strideW: 1, padH: 1, padW: 1, dilationH: 1, dilationW: 1, groups: 1 };
 const X = { names: ["C", "K"], values: [32, 64, 128, 256] };
 const MEASURE = {
   unit: "TFLOP/s",

@@ -127,37 +127,37 @@ def strides(*pictures):
 
 def conv2d(table, load, cases):
     kernels = load("conv2d")
-    for dtype, (n, c, h, w), (filters, r, s), stride, pad in cases:
-        x, f = channels_last(random(dtype, n, c, h, w)), channels_last(random(dtype, filters, c, r, s))
-        expected = torch.nn.functional.conv2d(x, f, stride=stride, padding=pad)
+    for dtype, (n, c, h, w), (filters, r, s), stride, pad, groups in cases:
+        x, f = channels_last(random(dtype, n, c, h, w)), channels_last(random(dtype, filters, c // groups, r, s))
+        expected = torch.nn.functional.conv2d(x, f, stride=stride, padding=pad, groups=groups)
         y = torch.empty_like(expected, memory_format=torch.channels_last)
-        arguments = (x, f, y, n, h, w, c, filters, r, s, *strides(x, f, y), stride, stride, pad, pad, 1, 1)
-        # Few channels have no configurations to choose from.
-        ours = kernels.tuned("conv2d", dtype, "s1", *arguments) if c % 8 == 0 else kernels.pick("conv2d", dtype, *arguments)
+        arguments = (x, f, y, n, h, w, c, filters, r, s, *strides(x, f, y), stride, stride, pad, pad, 1, 1, groups)
+        # Few channels and groups have no configurations to choose from.
+        ours = kernels.tuned("conv2d", dtype, "s1", *arguments) if c % 8 == 0 and groups == 1 else kernels.pick("conv2d", dtype, *arguments)
         calls = {
             "ours": lambda: ours(*arguments),
-            "torch": lambda: torch.nn.functional.conv2d(x, f, stride=stride, padding=pad),
+            "torch": lambda: torch.nn.functional.conv2d(x, f, stride=stride, padding=pad, groups=groups),
         }
-        flops = 2 * y.numel() * c * r * s
-        case = f"conv {dtype} {n}x{h}x{w}x{c} {filters}x{r}x{s} /{stride}"
+        flops = 2 * y.numel() * c // groups * r * s
+        case = f"conv {dtype} {n}x{h}x{w}x{c} {filters}x{r}x{s} /{stride} in {groups}"
         compare(table, case, flops, calls, y, expected, dtype, symbol=ours.symbol)
 
 
 def gradients(table, load, cases):
     """Both gradients of convolutions; that by the filters is parts, and their sum."""
     kernels, sums = load("conv2d_backward"), load("add_parts")
-    for dtype, (n, c, h, w), (filters, r, s), stride, pad in cases:
-        x, f = channels_last(random(dtype, n, c, h, w)), channels_last(random(dtype, filters, c, r, s))
-        dy = channels_last(torch.randn_like(torch.nn.functional.conv2d(x, f, stride=stride, padding=pad)))
+    for dtype, (n, c, h, w), (filters, r, s), stride, pad, groups in cases:
+        x, f = channels_last(random(dtype, n, c, h, w)), channels_last(random(dtype, filters, c // groups, r, s))
+        dy = channels_last(torch.randn_like(torch.nn.functional.conv2d(x, f, stride=stride, padding=pad, groups=groups)))
         p, q = dy.shape[2:]
-        steps = (stride, stride, pad, pad, 1, 1)
-        specialization = "s1" if c % 8 == 0 else ""
-        case = f"{dtype} {n}x{h}x{w}x{c} {filters}x{r}x{s} /{stride}"
-        flops = 2 * dy.numel() * c * r * s
+        steps = (stride, stride, pad, pad, 1, 1, groups)
+        specialization = "s3" if groups > 1 else "s1" if c % 8 == 0 else ""
+        case = f"{dtype} {n}x{h}x{w}x{c} {filters}x{r}x{s} /{stride} in {groups}"
+        flops = 2 * dy.numel() * c // groups * r * s
 
         def reference(*mask):
             call = torch.ops.aten.convolution_backward
-            return lambda: call(dy, x, f, None, [stride] * 2, [pad] * 2, [1, 1], False, [0, 0], 1, mask)
+            return lambda: call(dy, x, f, None, [stride] * 2, [pad] * 2, [1, 1], False, [0, 0], groups, mask)
 
         dx = torch.empty_like(x)
         arguments = (dy, f, dx, n, h, w, c, filters, r, s, p, q, *strides(dy, f, dx), *steps)
@@ -169,9 +169,11 @@ def gradients(table, load, cases):
         # As many parts as fill the multiprocessors, some times or with large tiles: see the kernel's comment.
         is_wide = filters >= 256 and c % 64 != 0
         high, wide, times = (64, 64, 3) if c <= 4 or filters <= 64 else (256, 128, 1) if is_wide else (64, 128, 2)
-        tiles = -(-filters // high) * -(-(r * s * c) // wide)
+        if groups > 1:
+            high, wide, times = 32, 64, 4
+        tiles = -(-filters // groups // high) * -(-(r * s * c // groups) // wide) * groups
         splits = max(1, times * torch.cuda.get_device_properties().multi_processor_count // tiles)
-        parts = torch.empty(splits, filters, r * s * c, device="cuda", dtype=torch.float32)
+        parts = torch.empty(splits, filters, r * s * c // groups, device="cuda", dtype=torch.float32)
         df = torch.empty_like(f)
         rest = (n, h, w, c, filters, r, s, p, q, *strides(dy, x), *steps, splits)
         weights = kernels.tuned("conv2d_backward_weights", dtype, specialization, dy, x, parts, *rest)
@@ -211,13 +213,16 @@ SPLITS = [
     ("float32", 256, 256, 16384, 8),
 ]
 CONVOLUTIONS = [
-    ("float16", (32, 64, 56, 56), (64, 3, 3), 1, 1),
-    ("float16", (32, 128, 28, 28), (128, 3, 3), 1, 1),
-    ("float16", (32, 256, 14, 14), (256, 3, 3), 1, 1),
-    ("float16", (32, 256, 56, 56), (128, 1, 1), 2, 0),
-    ("float16", (32, 3, 224, 224), (64, 7, 7), 2, 3),
-    ("bfloat16", (32, 128, 28, 28), (128, 3, 3), 1, 1),
-    ("float32", (32, 64, 56, 56), (64, 3, 3), 1, 1),
+    ("float16", (32, 64, 56, 56), (64, 3, 3), 1, 1, 1),
+    ("float16", (32, 128, 28, 28), (128, 3, 3), 1, 1, 1),
+    ("float16", (32, 256, 14, 14), (256, 3, 3), 1, 1, 1),
+    ("float16", (32, 256, 56, 56), (128, 1, 1), 2, 0, 1),
+    ("float16", (32, 3, 224, 224), (64, 7, 7), 2, 3, 1),
+    ("bfloat16", (32, 128, 28, 28), (128, 3, 3), 1, 1, 1),
+    ("float32", (32, 64, 56, 56), (64, 3, 3), 1, 1, 1),
+    ("float16", (32, 128, 56, 56), (128, 3, 3), 1, 1, 32),
+    ("float16", (32, 256, 28, 28), (256, 3, 3), 1, 1, 32),
+    ("float16", (32, 512, 28, 28), (512, 3, 3), 1, 1, 4),
 ]
 
 

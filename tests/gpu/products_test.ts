@@ -11,6 +11,7 @@ import {
   checkDataGradient,
   checkWeightsGradient,
   type Convolution,
+  SMALL,
 } from "../support/kernels/convolutions.ts";
 import { gpuTest } from "../support/gpu.ts";
 import { assertProductOf, operandOf } from "../support/kernels/products.ts";
@@ -88,5 +89,10 @@ gpuTest("conv2d() convolves pictures of any size, and its gradients are those of
     }
     const few: Convolution = { x: [2, 37, 67, 3], f: [72, 7, 7], stride: [2, 2], pad: [3, 3] };
     checkDataGradient(device, dtype, few, false);
+    for (const convolution of SMALL.grouped) {
+      checkConvolution(device, dtype, convolution, false);
+      checkDataGradient(device, dtype, convolution, false);
+      checkWeightsGradient(device, dtype, convolution, false);
+    }
   }
 });

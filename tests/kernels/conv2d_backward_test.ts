@@ -80,6 +80,17 @@ for (
       }
     },
   );
+
+  everyVariant(
+    `${kernel} takes whole vectors of channels in groups, on {}`,
+    "conv2d_backward",
+    variants,
+    (device, dtype) => {
+      for (const convolution of SMALL.grouped) {
+        assertInstance(check(device, dtype, convolution, true), `${kernel}_${dtype}_s3`);
+      }
+    },
+  );
 }
 
 everyVariant(

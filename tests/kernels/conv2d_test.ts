@@ -38,3 +38,16 @@ everyVariant(
     }
   },
 );
+
+everyVariant(
+  "conv2d() takes whole vectors of channels in groups, on {}",
+  "conv2d",
+  conv2d.variants,
+  (device, dtype) => {
+    for (const convolution of SMALL.grouped) {
+      const isNarrow = convolution.f[0] / convolution.groups <= 16;
+      const entry = checkConvolution(device, dtype, convolution, true);
+      assertInstance(entry, `conv2d_${dtype}_s${isNarrow ? 3 : 4}`);
+    }
+  },
+);

@@ -17,8 +17,10 @@ type Pair = readonly [number, number];
 export interface Convolution {
   /** Pictures, height, width, channels. */
   readonly x: Four;
-  /** Filters, height, width; channels are those of x. */
+  /** Filters, height, width; channels are those of a group of x. */
   readonly f: readonly [number, number, number];
+  /** Groups of channels and filters; one by default. */
+  readonly groups?: number;
   readonly stride?: Pair;
   readonly pad?: Pair;
   readonly dilation?: Pair;
@@ -44,6 +46,10 @@ export const SMALL = {
     },
     { x: [1, 5, 6, 11], f: [3, 3, 3], pad: [1, 1], channelsFirst: true, splits: 3 },
     { x: [1, 1, 1, 1], f: [1, 1, 1] },
+    { x: [1, 5, 4, 6], f: [9, 2, 3], pad: [0, 1], groups: 3, splits: 2 },
+    // Each channel by itself, and with two filters each.
+    { x: [2, 4, 5, 8], f: [8, 3, 3], pad: [1, 1], groups: 8 },
+    { x: [1, 4, 5, 5], f: [10, 2, 2], stride: [2, 1], groups: 5, channelsFirst: true },
   ],
   /** Few channels, filters without gaps, and results of whole vectors. */
   few: [
@@ -52,6 +58,12 @@ export const SMALL = {
   /** Channels that are whole vectors. */
   aligned: [
     { x: [2, 6, 7, 40], f: [24, 3, 3], stride: [1, 2], pad: [1, 1], gap: 8, splits: 2 },
+  ],
+  /** Groups whose channels and filters are whole vectors. */
+  grouped: [
+    { x: [2, 6, 5, 48], f: [48, 3, 2], stride: [2, 1], pad: [1, 1], gap: 8, groups: 3, splits: 2 },
+    { x: [1, 5, 7, 16], f: [144, 2, 3], dilation: [2, 1], pad: [1, 3], groups: 2, splits: 3 },
+    { x: [1, 7, 4, 144], f: [16, 3, 1], pad: [2, 0], groups: 2 },
   ],
 } as const satisfies Readonly<Record<string, readonly Convolution[]>>;
 
@@ -69,11 +81,12 @@ interface Whole {
     readonly padW: number;
     readonly dilationH: number;
     readonly dilationW: number;
+    readonly groups: number;
   };
 }
 
 function wholeOf(convolution: Convolution): Whole {
-  const { x, f: [filters, r, s] } = convolution;
+  const { x, f: [filters, r, s], groups = 1 } = convolution;
   const [strideH, strideW] = convolution.stride ?? [1, 1];
   const [padH, padW] = convolution.pad ?? [0, 0];
   const [dilationH, dilationW] = convolution.dilation ?? [1, 1];
@@ -82,8 +95,8 @@ function wholeOf(convolution: Convolution): Whole {
   const wide = Math.floor((width + 2 * padW - dilationW * (s - 1) - 1) / strideW) + 1;
   return {
     convolution,
-    shapes: { x, f: [filters, r, s, channels], y: [pictures, high, wide, filters] },
-    options: { strideH, strideW, padH, padW, dilationH, dilationW },
+    shapes: { x, f: [filters, r, s, channels / groups], y: [pictures, high, wide, filters] },
+    options: { strideH, strideW, padH, padW, dilationH, dilationW, groups },
   };
 }
 
@@ -112,7 +125,7 @@ function eachProduct(
   { shapes, options }: Whole,
   visit: (at: Readonly<Record<Name, number>>) => void,
 ): void {
-  const { x: [, height, width, channels], f: [filters, rows, columns] } = shapes;
+  const { x: [, height, width], f: [filters, rows, columns, channels] } = shapes;
   const [inX, inF] = [denseStrides(shapes.x), denseStrides(shapes.f)];
   const place = (strides: readonly number[], ...index: number[]): number =>
     index.reduce((sum, i, axis) => sum + i * (strides[axis] ?? 0), 0);
@@ -122,13 +135,14 @@ function eachProduct(
     for (let p = 0; p < high; p++) {
       for (let q = 0; q < wide; q++) {
         for (let k = 0; k < filters; k++, y++) {
+          const first = Math.floor(k * options.groups / filters) * channels;
           for (let r = 0; r < rows; r++) {
             const h = p * options.strideH + r * options.dilationH - options.padH;
             if (h < 0 || h >= height) continue;
             for (let s = 0; s < columns; s++) {
               const w = q * options.strideW + s * options.dilationW - options.padW;
               if (w < 0 || w >= width) continue;
-              const [x, f] = [place(inX, n, h, w, 0), place(inF, k, r, s, 0)];
+              const [x, f] = [place(inX, n, h, w, first), place(inF, k, r, s, 0)];
               for (let c = 0; c < channels; c++) visit({ y, f: f + c, x: x + c });
             }
           }
