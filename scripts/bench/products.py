@@ -126,14 +126,19 @@ def strides(*pictures):
 
 
 def conv2d(table, load, cases):
-    kernels = load("conv2d")
+    kernels, few = load("conv2d"), load("grouped_conv2d")
     for dtype, (n, c, h, w), (filters, r, s), stride, pad, groups in cases:
         x, f = channels_last(random(dtype, n, c, h, w)), channels_last(random(dtype, filters, c // groups, r, s))
         expected = torch.nn.functional.conv2d(x, f, stride=stride, padding=pad, groups=groups)
         y = torch.empty_like(expected, memory_format=torch.channels_last)
         arguments = (x, f, y, n, h, w, c, filters, r, s, *strides(x, f, y), stride, stride, pad, pad, 1, 1, groups)
         # Few channels and groups have no configurations to choose from.
-        ours = kernels.tuned("conv2d", dtype, "s1", *arguments) if c % 8 == 0 and groups == 1 else kernels.pick("conv2d", dtype, *arguments)
+        if c // groups < 16 and groups > 1:
+            ours = few.pick("grouped_conv2d", dtype, *arguments)
+        elif c % 8 == 0 and groups == 1:
+            ours = kernels.tuned("conv2d", dtype, "s1", *arguments)
+        else:
+            ours = kernels.pick("conv2d", dtype, *arguments)
         calls = {
             "ours": lambda: ours(*arguments),
             "torch": lambda: torch.nn.functional.conv2d(x, f, stride=stride, padding=pad, groups=groups),
@@ -145,7 +150,7 @@ def conv2d(table, load, cases):
 
 def gradients(table, load, cases):
     """Both gradients of convolutions; that by the filters is parts, and their sum."""
-    kernels, sums = load("conv2d_backward"), load("add_parts")
+    kernels, few, sums = load("conv2d_backward"), load("grouped_conv2d_backward"), load("add_parts")
     for dtype, (n, c, h, w), (filters, r, s), stride, pad, groups in cases:
         x, f = channels_last(random(dtype, n, c, h, w)), channels_last(random(dtype, filters, c // groups, r, s))
         dy = channels_last(torch.randn_like(torch.nn.functional.conv2d(x, f, stride=stride, padding=pad, groups=groups)))
@@ -161,7 +166,12 @@ def gradients(table, load, cases):
 
         dx = torch.empty_like(x)
         arguments = (dy, f, dx, n, h, w, c, filters, r, s, p, q, *strides(dy, f, dx), *steps)
-        data = kernels.tuned("conv2d_backward_data", dtype, specialization, *arguments)
+        is_few = c // groups < 16 and groups > 1
+        data = (
+            few.pick("grouped_conv2d_backward_data", dtype, *arguments)
+            if is_few
+            else kernels.tuned("conv2d_backward_data", dtype, specialization, *arguments)
+        )
         calls = {"ours": lambda: data(*arguments), "torch": reference(True, False, False)}
         expected = calls["torch"]()[0]
         compare(table, f"data {case}", flops, calls, dx, expected, dtype, symbol=data.symbol)
@@ -170,13 +180,19 @@ def gradients(table, load, cases):
         is_wide = filters >= 256 and c % 64 != 0
         high, wide, times = (64, 64, 3) if c <= 4 or filters <= 64 else (256, 128, 1) if is_wide else (64, 128, 2)
         if groups > 1:
-            high, wide, times = 32, 64, 4
+            high, wide, times = (64, 128, 2) if filters // groups > 32 else (32, 64, 4)
         tiles = -(-filters // groups // high) * -(-(r * s * c // groups) // wide) * groups
+        if is_few:
+            tiles, times = -(-filters // 64) * r * s * c // groups, 8
         splits = max(1, times * torch.cuda.get_device_properties().multi_processor_count // tiles)
         parts = torch.empty(splits, filters, r * s * c // groups, device="cuda", dtype=torch.float32)
         df = torch.empty_like(f)
         rest = (n, h, w, c, filters, r, s, p, q, *strides(dy, x), *steps, splits)
-        weights = kernels.tuned("conv2d_backward_weights", dtype, specialization, dy, x, parts, *rest)
+        weights = (
+            few.pick("grouped_conv2d_backward_weights", dtype, dy, x, parts, *rest)
+            if is_few
+            else kernels.tuned("conv2d_backward_weights", dtype, specialization, dy, x, parts, *rest)
+        )
         add = adder(sums, dtype, parts, df)
         calls = {"ours": lambda: (weights(dy, x, parts, *rest), add()), "torch": reference(False, True, False)}
         expected = calls["torch"]()[1]
@@ -222,7 +238,10 @@ CONVOLUTIONS = [
     ("float32", (32, 64, 56, 56), (64, 3, 3), 1, 1, 1),
     ("float16", (32, 128, 56, 56), (128, 3, 3), 1, 1, 32),
     ("float16", (32, 256, 28, 28), (256, 3, 3), 1, 1, 32),
+    ("float16", (32, 512, 14, 14), (512, 3, 3), 1, 1, 32),
     ("float16", (32, 512, 28, 28), (512, 3, 3), 1, 1, 4),
+    ("float16", (32, 512, 28, 28), (512, 3, 3), 1, 1, 512),
+    ("float16", (32, 256, 56, 56), (256, 7, 7), 1, 3, 256),
 ]
 
 

@@ -2,6 +2,11 @@
 import { addParts } from "../../../generated/add_parts.ts";
 import { conv2d } from "../../../generated/conv2d.ts";
 import { conv2dBackwardData, conv2dBackwardWeights } from "../../../generated/conv2d_backward.ts";
+import type { groupedConv2d } from "../../../generated/grouped_conv2d.ts";
+import type {
+  groupedConv2dBackwardData,
+  groupedConv2dBackwardWeights,
+} from "../../../generated/grouped_conv2d_backward.ts";
 import type { Device, Tensor } from "../../../ffi/mod.ts";
 import { denseStrides } from "../../../ffi/tensors/shape.ts";
 import { assertEquals } from "../assert.ts";
@@ -221,10 +226,11 @@ export function checkConvolution(
   dtype: ConvolutionType,
   convolution: Convolution,
   profile: boolean,
+  convolve: typeof conv2d | typeof groupedConv2d = conv2d,
 ): string | undefined {
   return checkMade(device, dtype, convolution, ["y", "x", "f"], (x, f, { options, shapes }) => {
-    const all = profile ? conv2d(x, f, { ...options, profile: true }) : undefined;
-    const result = all?.result ?? conv2d(x, f, options);
+    const all = profile ? convolve(x, f, { ...options, profile: true }) : undefined;
+    const result = all?.result ?? convolve(x, f, options);
     assertEquals([...result.shape], [...shapes.y]);
     return { result, kernel: all?.profile.kernel };
   });
@@ -236,13 +242,14 @@ export function checkDataGradient(
   dtype: ConvolutionType,
   convolution: Convolution,
   profile: boolean,
+  derive: typeof conv2dBackwardData | typeof groupedConv2dBackwardData = conv2dBackwardData,
 ): string | undefined {
   return checkMade(device, dtype, convolution, ["x", "y", "f"], (y, f, whole) => {
     // Numbers that the kernel has to replace.
     const out = operandOf(device, dtype, "x", whole).tensor;
     const options = { ...whole.options, out };
-    if (!profile) return { result: conv2dBackwardData(y, f, options), kernel: undefined };
-    const all = conv2dBackwardData(y, f, { ...options, profile: true });
+    if (!profile) return { result: derive(y, f, options), kernel: undefined };
+    const all = derive(y, f, { ...options, profile: true });
     return { result: all.result, kernel: all.profile.kernel };
   });
 }
@@ -253,12 +260,14 @@ export function checkWeightsGradient(
   dtype: ConvolutionType,
   convolution: Convolution,
   profile: boolean,
+  derive: typeof conv2dBackwardWeights | typeof groupedConv2dBackwardWeights =
+    conv2dBackwardWeights,
 ): string | undefined {
   return checkMade(device, dtype, convolution, ["f", "y", "x"], (y, x, whole) => {
     const [filters, r, s, channels] = whole.shapes.f;
     const options = { ...whole.options, r, s, splits: convolution.splits ?? 1 };
-    const all = profile ? conv2dBackwardWeights(y, x, { ...options, profile: true }) : undefined;
-    const between = all?.result ?? conv2dBackwardWeights(y, x, options);
+    const all = profile ? derive(y, x, { ...options, profile: true }) : undefined;
+    const between = all?.result ?? derive(y, x, options);
     const out = device.empty(dtype, [filters, r * s * channels]);
     return { result: addParts(between, { out }), between, kernel: all?.profile.kernel };
   });
