@@ -1,11 +1,12 @@
 // Tiles of cross_entropy.tc: for rows of at most COLS elements, the warps and registers of a program. Rows of any length are
-// done by tiles of 4096, aligned ones of few rows by tiles of 8192.
+// done by tiles of 4096, aligned ones of few rows, and long ones of floats, by tiles of 8192.
 
 #pragma tri kernel cross_entropy
 #pragma tri config; num_warps=16, max_registers=sizeof(TYPE) > 4 ? 128 : 64
 #pragma tri specialize(auto && FITS, FITS) for COLS in {256, 512, 1024}; num_warps=4, max_registers=sizeof(TYPE) > 4 ? 128 : 40
 #pragma tri specialize(auto && FITS, FITS) for COLS in {2048}; num_warps=4, max_registers=sizeof(TYPE) > 4 ? 128 : 32
 #pragma tri specialize(auto && FITS, FITS) for COLS in {4096, 8192, 16384}; num_warps=max(8, COLS / (sizeof(TYPE) > 4 ? 512 : 1024)), max_registers=128
+#pragma tri specialize(auto && sizeof(TYPE) == 4 && N >= 32768) for COLS in {8192}; num_stages=2
 #pragma tri specialize(auto && (M >= 512 || COLS == 8192)) for COLS in {4096, 8192}; num_warps=max(8, COLS / (sizeof(TYPE) > 4 ? 512 : 1024)), max_registers=128
 
 #pragma tri kernel cross_entropy_backward

@@ -58,13 +58,22 @@ function planOf(
   return must(separateWarps(plan, src, bytes), "memory of warps");
 }
 
+/** What parts of blocks take where those of warps follow, which begin at a multiple of a vector. */
+export const blockPartBytes = (bytes: number): number =>
+  Math.ceil(bytes / BARRIER_ROOM) * BARRIER_ROOM;
+
 /** What a reduction over several blocks takes that `alternates`, each time: the next begins at a multiple of a vector. */
-const arrivalBytes = (bytes: number): number =>
-  BARRIER_ROOM + Math.ceil(bytes / BARRIER_ROOM) * BARRIER_ROOM;
+const arrivalBytes = (bytes: number): number => BARRIER_ROOM + blockPartBytes(bytes);
 
 /** Combines parts of several blocks of the program, which wait for what the others send, not for each other. */
 export function crossesBlocks(op: OpOf<"reduce">): boolean {
   return countOf(op, "block") > 0;
+}
+
+/** Parts of one element that the warps of a program have, and the blocks that they are for. */
+export function partsOfReduction(op: OpOf<"reduce">): { parts: number; blocks: number } {
+  const [warps, blocks] = [countOf(op, "warp"), countOf(op, "block")];
+  return { parts: 1 << warps + blocks, blocks: 1 << blocks };
 }
 
 /** How many bits of the reduced axis are of one kind. */
@@ -110,10 +119,13 @@ const BYTES: { readonly [N in ExchangeOp]: (op: OpOf<N>) => number } = {
     return rotatedBytes(shape, op.attrs.axis, bytesOf(element));
   },
   reduce: (op) => {
-    const parts = countOf(op, "warp") + countOf(op, "block");
+    const [warps, blocks] = [countOf(op, "warp"), countOf(op, "block")];
     const { shape } = layoutOf(operandsOf(op).value);
-    const bytes = (countWithout(shape, op.attrs.axis) * accumulatorBytes(op)) << parts;
-    if (parts === 0 || !crossesBlocks(op)) return parts === 0 ? 0 : bytes;
+    const each = countWithout(shape, op.attrs.axis) * accumulatorBytes(op);
+    if (blocks === 0) return warps === 0 ? 0 : each << warps;
+    const bytes = op.attrs.in_blocks === true
+      ? blockPartBytes(each << blocks) + (each << warps)
+      : each << warps + blocks;
     return op.attrs.alternates === true ? 2 * arrivalBytes(bytes) : BARRIER_ROOM + bytes;
   },
   scan: (op) => {

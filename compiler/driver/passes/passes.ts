@@ -12,6 +12,7 @@ import { pairAccesses } from "../../layout/pairs/pair_accesses.ts";
 import { shiftRows } from "../../layout/rows/shifted_rows.ts";
 import { wordRows } from "../../layout/rows/word_rows.ts";
 import { allocateShared } from "../../schedule/allocate_shared.ts";
+import { combineParts } from "../../schedule/combine_parts.ts";
 import { keepWeights } from "../../schedule/keep_weights.ts";
 import { loadAhead } from "../../schedule/loads_ahead/load_ahead.ts";
 import { memoryOrder } from "../../schedule/memory_order.ts";
@@ -163,6 +164,11 @@ const SCHEDULE: readonly Row<TargetContext>[] = [
     because: "rows of other programs have no order",
   },
   {
+    pass: combineParts,
+    needs: ["ring-rows"],
+    because: "of rows in a ring all warps have their parts at once",
+  },
+  {
     pass: stageRows,
     needs: ["ring-rows"],
     because: "a reduction orders the loads that it is computed from, not copies",
@@ -174,7 +180,7 @@ const SCHEDULE: readonly Row<TargetContext>[] = [
   },
   {
     pass: allocateShared,
-    needs: ["stage-rows"],
+    needs: ["stage-rows", "combine-parts"],
     because: "barriers decide which exchanges may share memory",
   },
   {

@@ -13,7 +13,7 @@ import type { LowerContext } from "../context.ts";
 import { whole } from "../element.ts";
 import { int } from "../emitter.ts";
 import { emitDeferred, lowered } from "../values.ts";
-import { bothHold, guardOf } from "./global.ts";
+import { guardOf } from "./global.ts";
 import { slotAddress } from "./shared_buffer.ts";
 
 const LANES = 32;
@@ -95,11 +95,10 @@ const isFirstWarp = (cx: LowerContext): Operand =>
 export function lowerCopyRun(cx: LowerContext, op: OpOf<"copy_run">): void {
   emitDeferred(cx);
   const e = cx.emitter;
-  const { barriers, barrier, when } = operandsOf(op);
+  const { barriers, barrier } = operandsOf(op);
   const run = runOf(cx, op);
   const at = e.address(slotAddress(cx, barriers, barrier));
-  const condition = e.inRegister(scalar(cx, when), "pred");
-  whereTrue(cx, bothHold(e, isFirstWarp(cx), condition), () => {
+  whereTrue(cx, isFirstWarp(cx), () => {
     const isFirst = e.pure("setp.eq.u32", "pred", [threadInBlock(cx), int(0)]);
     e.emit(
       "mbarrier.arrive.expect_tx.shared::cta.b64",

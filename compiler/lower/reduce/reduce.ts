@@ -47,9 +47,10 @@ export function lowerReduce(cx: LowerContext, op: OpOf<"reduce">): void {
     setElements(cx, resultOf(op), combined.map((sum) => combiner.finish(cx.emitter, sum)));
   if (parts.blocks.length > 0) {
     const received = foldBlocks(cx, op, combiner, parts, sums);
-    cx.remote.awaited.push(() => finish(received()));
+    const receive = (): void => finish(received());
+    cx.remote.awaited.push(receive);
     cx.values.set(resultOf(op), (register) => {
-      receiveParts(cx);
+      receiveParts(cx, op.attrs.alternates === true ? receive : undefined);
       return lowered(cx, resultOf(op))(register);
     });
   } else finish(parts.warps.length > 0 ? foldWarps(cx, op, combiner, parts, sums) : sums);
@@ -59,10 +60,11 @@ export function lowerReduce(cx: LowerContext, op: OpOf<"reduce">): void {
  * Waits for what other blocks send to the reductions whose results nothing has asked for so far. Before instructions that not all
  * threads get to, or that are left out of some builds: each block waits, whether or not its threads need the result.
  */
-export function receiveParts({ remote: { awaited } }: LowerContext): void {
+export function receiveParts({ remote: { awaited } }: LowerContext, last?: () => void): void {
   // They stay if nothing may be emitted.
-  for (const receive of awaited) receive();
-  awaited.length = 0;
+  const count = last === undefined ? awaited.length : awaited.indexOf(last) + 1;
+  for (const receive of awaited.slice(0, count)) receive();
+  awaited.splice(0, count);
 }
 
 /** The accumulator of the element in one register. */

@@ -7,7 +7,7 @@
  * asked for, so parts of several reductions are under way together.
  */
 import type { OpOf } from "../../ir/func.ts";
-import { BARRIER_ROOM, exchangeBytes } from "../../layout/exchanges.ts";
+import { BARRIER_ROOM, blockPartBytes, exchangeBytes } from "../../layout/exchanges.ts";
 import { countWithout, reducedLayout } from "../../layout/reduce.ts";
 import { freeMask, type LinearLayout } from "../../linear/linear.ts";
 import { blockThreadBases, threadBases } from "../../linear/threads.ts";
@@ -71,8 +71,20 @@ export function foldWarps(
   parts: Parts,
   sums: readonly Accumulator[],
 ): Accumulator[] {
-  const e = cx.emitter;
   const start = beginExchange(cx, op);
+  return exchangeParts(cx, combiner, parts, sums, start, () => programBarrier(cx));
+}
+
+/** Writes the parts of the block's warps, waits, and combines them. */
+function exchangeParts(
+  cx: LowerContext,
+  combiner: Combiner,
+  parts: Parts,
+  sums: readonly Accumulator[],
+  start: Operand,
+  wait: () => void,
+): Accumulator[] {
+  const e = cx.emitter;
   const places = placesOf(cx, combiner, parts);
   const thread = blockThreadBases(sentTo(parts));
   const guard = ownerGuard(cx, freeMask(thread));
@@ -81,7 +93,7 @@ export function foldWarps(
     const address = e.address(e.add("b32", start, base), BigInt(offset));
     e.emit(`st.shared.${bank}`, [address, e.inRegister(value, bank)], guard);
   });
-  programBarrier(cx);
+  wait();
   return readParts(cx, combiner, parts, sums.length, start, places);
 }
 
@@ -93,11 +105,14 @@ export function foldBlocks(
   cx: LowerContext,
   op: OpOf<"reduce">,
   combiner: Combiner,
-  parts: Parts,
-  sums: readonly Accumulator[],
+  ofWarps: Parts,
+  sumsOfWarps: readonly Accumulator[],
 ): () => Accumulator[] {
   const e = cx.emitter;
   const barrier = placeOfTurn(cx, op, beginExchange(cx, op));
+  const { in_blocks = false } = op.attrs;
+  const parts = in_blocks ? { ...ofWarps, warps: [] } : ofWarps;
+  const sums = in_blocks ? inBlock(cx, combiner, ofWarps, sumsOfWarps, barrier) : sumsOfWarps;
   meet(cx);
   const start = e.add("b32", barrier, int(BARRIER_ROOM));
   const places = placesOf(cx, combiner, parts);
@@ -129,6 +144,31 @@ export function foldBlocks(
     awaitBytes(cx, op, barrier);
     return readParts(cx, combiner, parts, sums.length, start, places);
   };
+}
+
+/**
+ * Combines the parts of a block's warps behind the place of those of blocks. Threads come to write them again when they have what
+ * the blocks have sent, or, of a reduction that `alternates`, when all have begun the next one, so they have been read.
+ */
+function inBlock(
+  cx: LowerContext,
+  combiner: Combiner,
+  parts: Parts,
+  sums: readonly Accumulator[],
+  barrier: Operand,
+): Accumulator[] {
+  const words = combiner.banks.reduce((bytes, bank) => bytes + bytesOf(bank), 0);
+  const each = countWithout(parts.layout.shape, parts.axis) * words;
+  const before = BARRIER_ROOM + blockPartBytes(each << parts.blocks.length);
+  const place = cx.emitter.add("b32", barrier, int(before));
+  return exchangeParts(
+    cx,
+    combiner,
+    { ...parts, blocks: [] },
+    sums,
+    place,
+    () => cx.emitter.emit("bar.sync", cx.blockBarrier),
+  );
 }
 
 /**

@@ -11,6 +11,8 @@ import { fitsShared } from "../../targets.ts";
 import type { TargetContext } from "../../tile/pass.ts";
 import { aligned, sharedBytes } from "../allocate_shared.ts";
 import { ScheduleBuilder } from "../builder.ts";
+import { ownAccess } from "../own_copies.ts";
+import { sectionsOf } from "../row_loads.ts";
 import { isWeight } from "../weights.ts";
 import { FirstElements, isSameScalar, staysFalse } from "./row_scalars.ts";
 
@@ -48,7 +50,7 @@ export function passingRows({ body }: Func, axisInfo: AxisFacts): PassingRows | 
   const { shape } = resultOf(load).type;
   const isTile = ({ type }: Value): boolean => type.shape.join() === shape.join();
   const [store, ...more] = stores.filter((op) => isTile(operandsOf(op).pointer));
-  if (store === undefined || more.length > 0 || weights.length === 0) return undefined;
+  if (store === undefined || more.length > 0) return undefined;
   const isLoadedOnce = ({ other }: { readonly other: Value | undefined }): boolean =>
     other === undefined || madeBy(other, "constant") !== undefined;
   if (!weights.every((op) => isTile(resultOf(op)) && isLoadedOnce(operandsOf(op)))) {
@@ -92,6 +94,8 @@ export interface RingPlan extends PassingRows {
   /** Elements of a block. */
   readonly extent: number;
   readonly elementBytes: number;
+  /** Bits of the register's number within what a thread has side by side of a row at 16 bytes. */
+  readonly vectorBits: number;
   /** The first elements of rows in memory, and whether there is a row: scalars. */
   readonly from: Value;
   readonly to: Value;
@@ -109,8 +113,10 @@ export function planRing(func: Func, context: TargetContext): RingPlan | undefin
   const { load, store, weights } = passing;
   const elementBytes = bytesOf(resultOf(load).type.element);
   const slotBytes = SLOTS * (extent * elementBytes + LINE) + LINE;
-  // What reductions exchange is needed twice.
-  if (!fitsShared(context.target, 2 * aligned(sharedBytes(func)) + slotBytes)) return undefined;
+  // What reductions exchange is needed twice, and of the first one before the loop too.
+  if (!fitsShared(context.target, 3 * aligned(sharedBytes(func)) + slotBytes)) return undefined;
+  const [beginning, ...others] = sectionsOf(func);
+  if (beginning?.includes(load) !== true || !others.at(-1)?.includes(store)) return undefined;
   const [atLoad, atStore]: [Op[], Op[]] = [[], []];
   const ofRow = (op: OpOf<"load" | "store">, out: Op[] = []): readonly (Value | undefined)[] => {
     const first = new FirstElements(func, out);
@@ -144,7 +150,8 @@ export function planRing(func: Func, context: TargetContext): RingPlan | undefin
   const { ops } = func.body;
   ops.splice(ops.indexOf(load), 0, ...atLoad);
   ops.splice(ops.indexOf(store), 0, ...atStore);
-  return { ...passing, extent, elementBytes, from, to, isThere, inRow };
+  const vectorBits = ownAccess(load, axisInfo)?.vectorBits ?? 0;
+  return { ...passing, extent, elementBytes, vectorBits, from, to, isThere, inRow };
 }
 
 /** The part of a mask that is not the same all along a row. */

@@ -1,23 +1,29 @@
 /**
- * Passes rows through a ring of slots in shared memory, in a form of an entry for long rows that may start anywhere: a block
- * does the rows of several programs in turn, and has its part of the weights that belong to all rows in registers meanwhile.
+ * Passes rows through a ring of slots in shared memory, in a form of an entry for long rows: a block does the rows of several
+ * programs in turn, and has its part of the weights that belong to all rows in registers meanwhile.
  *
  *     program                             load W; make barriers ready; copy the first rows but one into slots
- *       load X; reduce f(x)               while program = block_id < num_programs: program += num_blocks
- *       load W; store g(x, w)               wait for the slot; reduce f(read x); copy the row that comes into the slot before
- *                                           put g(read x, w) into the slot; store the slot
+ *       load X; sum = reduce f(x)         wait for the slot; sum = reduce f(read x)
+ *       load W; store g(x, w, sum)        while program = block_id < num_programs: program += num_blocks
+ *                                           wait for the next slot; next = reduce f(read its x)
+ *                                           copy the row after that into the slot before this one
+ *                                           put g(read x, w, sum) into the slot; store the slot; sum = next
+ *
+ * What blocks exchange for the first reduction of a row is under way while they store the row before it, and where there are
+ * more reductions, the last one of that row too: each takes a microsecond or two, and a block has nothing else to do.
  *
  * A row comes and goes by one bulk copy of the vectors that it has as a whole, wherever it starts, and its ends apart
- * (lower/memory/runs.ts). Threads have elements of it that are as far apart as there are threads, so they read and write shared
- * memory without conflicts, and weights are the same elements for each row. A slot begins where its row does modulo 128 bytes:
- * copies between addresses that differ there take more requests.
+ * (lower/memory/runs.ts). Threads have elements of it that are as far apart as there are threads, or vectors where rows are
+ * aligned, so they read and write shared memory without conflicts, and weights are the same elements for each row. A slot begins
+ * where its row does modulo 128 bytes: copies between addresses that differ there take more requests.
  *
- * Layer norm of rows of 32,767, 65,535 and 131,071 floats on an H200: 0.71, 0.67 and 0.64 of a copy without, 0.89, 0.90 and
- * 0.90 with it; slots that begin at 16 bytes 0.04 less (tests/gpu/RESULTS.md).
+ * Layer norm of rows of 32,767, 65,535 and 131,071 floats on an H200: 0.71, 0.67 and 0.64 of a copy without, 0.90 with it, of
+ * 262,144 0.80 and 0.90; slots that begin at 16 bytes 0.04 less; without the overlap 262,144 0.69 (tests/gpu/RESULTS.md).
  */
 import { loopOf } from "../../ir/flow.ts";
 import {
   type Func,
+  isOp,
   newOp,
   newUncheckedOp,
   type Op,
@@ -37,7 +43,7 @@ import { ScheduleBuilder } from "../builder.ts";
 import { carry } from "../carried.ts";
 import { derivedFrom, isZero, type Section, sectionsOf } from "../row_loads.ts";
 import { BARRIER, BARRIER_BYTES } from "../staging_area.ts";
-import { nextPosition } from "../warp_groups/ring_position.ts";
+import { nextPosition, type Position } from "../warp_groups/ring_position.ts";
 import { ScalarsAgain } from "./row_scalars.ts";
 import { LINE, planRing, type RingPlan, SLOTS } from "./ring_plan.ts";
 import { takeTurns, turnsAlongFirst } from "./turns.ts";
@@ -47,8 +53,7 @@ const ARRIVALS = 33;
 
 export const ringRows: Pass<TargetContext> = {
   name: "ring-rows",
-  doc:
-    "long rows that start anywhere are in a ring, and blocks do them in turn, in a form for them",
+  doc: "long rows are in a ring, and blocks do them in turn, in a form for them",
   run: (func, context) => {
     if (context.form !== "ring") return false;
     const plan = planRing(func, context);
@@ -73,6 +78,8 @@ class Passing {
   readonly #build: ScheduleBuilder;
   #buffer: Value | undefined;
   #again: ReadonlySet<Value> = new Set();
+  /** Weights in registers, and what the first section of a program comes to. */
+  readonly #known = new Map<Value, Value>();
   /** What is computed again in the section. */
   readonly #made = new Map<Value, Value>();
   #place: Place | undefined;
@@ -85,17 +92,20 @@ class Passing {
   }
 
   run(): void {
-    const { func, plan } = this;
-    const { span } = plan.load;
+    const { func, plan: { load } } = this;
+    const { span } = load;
     takeTurns(func, turnsAlongFirst(func, span), { programs: true, several: true });
     const loop = must(loopOverPrograms(func), "loop over programs");
     const { body, end } = loopOf(loop);
-    const [program] = body.params;
-    const [first] = loop.operands;
-    if (program === undefined || first === undefined) return;
+    const program = must(body.params[0], "program");
+    const first = must(loop.operands[0], "first program");
+    this.#again = derivedFrom({ body }, (op) => op === load);
+    const ops = { body: { ...body, ops: body.ops.slice(0, -1) } };
+    const [beginning = [], ...others] = sectionsOf(ops);
 
     const before = new ScheduleBuilder(func, [], span);
     const [buffer, barriers] = this.#buffers();
+    this.#buffer = buffer;
     const step = before.value("num_blocks", [], INT32);
     const count = before.value("num_programs", [], INT32, { axis: 0 });
     before.once(
@@ -103,59 +113,54 @@ class Passing {
       (inside) => inside.effect("mbarrier_init", [barriers], { arrivals: ARRIVALS }),
     );
     before.barrier();
-    this.#buffer = buffer;
-    /** Starts the copy of a program's row. */
+    /** Starts the copy of a program's row; of nothing, where there is no program. */
     const copy = (build: ScheduleBuilder, one: Value, slot: Value): void => {
-      const at = this.#placeOf(build, slot, { from: program, to: one });
       const isOne = build.value("lt", [one, count], BOOL);
-      build.effect("copy_run", [at.pointer, at.count, buffer, at.slot, barriers, slot, isOne]);
+      const at = this.#placeOf(build, slot, { from: program, to: one }, isOne);
+      build.effect("copy_run", [at.pointer, at.count, buffer, at.slot, barriers, slot]);
     };
-    let ahead = first;
-    times(SLOTS - 1, (slot) => {
-      copy(before, ahead, before.int(slot));
-      ahead = before.value("add", [ahead, step], INT32);
-    });
+    /** What the first section of a program reduces its row to, when that is there. */
+    const reduce = (build: ScheduleBuilder, one: Value, { slot, parity }: Position): Value => {
+      build.effect("mbarrier_wait", [barriers, slot, parity]);
+      return this.#reduce(build, beginning, { from: program, to: one }, slot);
+    };
+    times(SLOTS - 1, (i) => i).reduce((one, slot) => {
+      copy(before, one, before.int(slot));
+      return before.value("add", [one, step], INT32);
+    }, first);
     this.#loadWeights(before, { from: program, to: first });
-
     const zero = before.int(0);
-    const { inBody: at, yields } = carry({ func, loop }, { slot: zero, parity: zero });
-    const sections = sectionsOf({ body: { ...body, ops: body.ops.slice(0, -1) } });
-    this.#again = derivedFrom({ body }, (op) => op === plan.load);
-    sections.forEach((section, i) => {
-      this.#made.clear();
-      this.#section(section, { at, barriers });
-      if (i > 0) return;
-      const build = this.#build;
-      build.effect("wait_runs", []);
-      const ahead = times(SLOTS - 1, (one) => one).reduce(
-        (sum) => build.value("add", [sum, step], INT32),
-        program,
-      );
-      const free = times(SLOTS - 1, (one) => one)
-        .reduce((slot) => build.advance(slot, SLOTS), at.slot);
-      copy(build, ahead, free);
-    });
-    yields(nextPosition(this.#build, { slots: SLOTS }, at));
+    const start = { slot: zero, parity: zero };
+    const initial = { at: start, sum: reduce(before, first, start) };
+
+    const { inBody: { at, sum }, yields } = carry({ func, loop }, initial);
+    const build = this.#build;
+    this.#known.set(resultOf(lastOf(beginning)), sum);
+    this.#section(beginning.slice(0, -1));
+    this.#place = this.#placeOf(build, at.slot, { from: program, to: program });
+    others.slice(0, -1).forEach((section) => this.#section(section));
+    const next = build.value("add", [program, step], INT32);
+    const later = nextPosition(build, { slots: SLOTS }, at);
+    const ofNext = reduce(build, next, later);
+    alternate(ofNext.def);
+    build.effect("wait_runs", []);
+    copy(build, build.value("add", [next, step], INT32), build.advance(later.slot, SLOTS));
+    others.slice(-1).forEach((section) => this.#section(section));
+    yields({ at: later, sum: ofNext });
     body.ops = [...this.#out, end];
+
     const after = new ScheduleBuilder(func, [], span);
     after.effect("wait_runs", []);
-    const { ops } = func.body;
-    const index = ops.indexOf(loop);
-    func.body.ops = [
-      ...ops.slice(0, index),
-      ...before.out,
-      loop,
-      ...after.out,
-      ...ops.slice(index + 1),
-    ];
+    const index = func.body.ops.indexOf(loop);
+    func.body.ops.splice(index, 1, ...before.out, loop, ...after.out);
   }
 
   #buffers(): readonly [Value, Value] {
-    const { func, plan: { load, extent, elementBytes } } = this;
+    const { func, plan: { load, extent, elementBytes, vectorBits } } = this;
     const { element, shape } = resultOf(load).type;
     const bytes = SLOTS * (extent * elementBytes + LINE);
     // A row begins at any element of its slot.
-    const shared = { shape, columns: times(Math.log2(extent), (bit) => 1 << bit), vectorBits: 0 };
+    const shared = { shape, columns: times(Math.log2(extent), (bit) => 1 << bit), vectorBits };
     const area = [
       {
         type: { element, shape, shared },
@@ -179,19 +184,20 @@ class Passing {
     build: ScheduleBuilder,
     slot: Value,
     program: { readonly from: Value; readonly to: Value },
-    pointer = this.plan.from,
+    isOne?: Value,
   ): Place {
-    const { plan: { isThere, extent, elementBytes }, func } = this;
+    const { plan: { from, isThere, extent, elementBytes }, func } = this;
     const again = new ScalarsAgain(func, build.out, program);
-    const start = again.of(pointer);
+    const start = again.of(from);
     const uint64 = scalarType("uint64");
     const address = build.value("convert", [build.value("convert", [start], uint64)], INT32);
     const inLine = build.value("and", [address, build.int(LINE - 1)], INT32);
     const shift = build.value("shr", [inLine, build.int(Math.log2(elementBytes))], INT32);
     const first = build.value("mul", [slot, build.int(extent + LINE / elementBytes)], INT32);
+    const isCopied = isOne === undefined ? again.of(isThere) : build.both(isOne, again.of(isThere));
     return {
       pointer: start,
-      count: build.value("select", [again.of(isThere), this.#length(build), build.int(0)], INT32),
+      count: build.value("select", [isCopied, this.#length(build), build.int(0)], INT32),
       slot: build.value("add", [first, shift], INT32),
     };
   }
@@ -222,30 +228,36 @@ class Passing {
         modifiers: [],
       });
       takeNames(value, resultOf(load));
-      this.#weights.set(resultOf(load), value);
+      this.#known.set(resultOf(load), value);
     });
   }
 
-  readonly #weights = new Map<Value, Value>();
-
-  #section(
+  /** What the first section of a program reduces the row in a slot to. */
+  #reduce(
+    build: ScheduleBuilder,
     section: Section,
-    { at, barriers }: {
-      readonly at: { readonly slot: Value; readonly parity: Value };
-      readonly barriers: Value;
-    },
-  ): void {
+    program: { readonly from: Value; readonly to: Value },
+    slot: Value,
+  ): Value {
+    const { func, plan: { load } } = this;
+    const sum = resultOf(lastOf(section));
+    const known = new Map(this.#known);
+    known.delete(sum);
+    const again = new ScalarsAgain(func, build.out, program, known);
+    const place = this.#placeOf(build, slot, program);
+    known.set(resultOf(load), this.#read(build, place, (value) => again.of(value)));
+    return again.of(sum);
+  }
+
+  #section(section: Section): void {
     const { plan } = this;
     const build = this.#build;
+    this.#made.clear();
     for (const op of section) {
-      if (op === plan.load) {
-        const own = { from: plan.from, to: plan.from };
-        this.#place = this.#placeOf(build, at.slot, own);
-        build.effect("mbarrier_wait", [barriers, at.slot, at.parity]);
-      } else if (op === plan.store) this.#store(build);
-      else if (!op.results.some((value) => this.#again.has(value) || this.#weights.has(value))) {
+      if (op === plan.store) this.#store(build);
+      else if (!op.results.some((value) => this.#again.has(value) || this.#known.has(value))) {
         op.operands = op.operands.map((value) => this.#valueOf(value));
-        if (op.name === "reduce" && crossesBlocks(op)) setAttrs(op, { alternates: true });
+        alternate(op);
         this.#out.push(op);
       }
     }
@@ -261,13 +273,13 @@ class Passing {
 
   /** A value for a user in the section. */
   #valueOf(value: Value): Value {
-    const weight = this.#weights.get(value);
-    if (weight !== undefined) return weight;
+    const known = this.#known.get(value) ?? this.#made.get(value);
+    if (known !== undefined) return known;
     const { def } = value;
     if (def === undefined || !this.#again.has(value)) return value;
-    const known = this.#made.get(value);
-    if (known !== undefined) return known;
-    const again = def === this.plan.load ? this.#read() : this.#remade(value.type, def);
+    const again = def === this.plan.load
+      ? this.#read(this.#build, must(this.#place, "place of a row"), (one) => one)
+      : this.#remade(value.type, def);
     takeNames(again, value);
     this.#made.set(value, again);
     return again;
@@ -280,22 +292,28 @@ class Passing {
     return resultOf(op);
   }
 
-  /** The row, and what is beyond it. */
-  #read(): Value {
-    const build = this.#build;
+  /** The row at a place, and what is beyond it, by values of its program. */
+  #read(build: ScheduleBuilder, { slot }: Place, ofProgram: (value: Value) => Value): Value {
     const { load } = this.plan;
     const { mask, other } = operandsOf(load);
     const { type } = resultOf(load);
-    const { slot } = must(this.#place, "place of a row");
     const operands = [must(this.#buffer, "buffer"), slot];
     const read = build.value("local_load", operands, type, { access: "vectors" });
     if (mask === undefined) return read;
     const fill = other === undefined || isZero(other)
       ? build.value("constant", [], type, { value: zeroOf(type) })
-      : other;
-    return build.value("select", [mask, read, fill], type);
+      : ofProgram(other);
+    return build.value("select", [ofProgram(mask), read, fill], type);
   }
 }
+
+/** Gives a reduction memory for two times if it is over several blocks: parts of two rows may be under way at once. */
+function alternate(op: Op | undefined): void {
+  if (isOp(op, "reduce") && crossesBlocks(op)) setAttrs(op, { alternates: true });
+}
+
+/** The reduction that ends a section. */
+const lastOf = (section: Section): Op => must(section.at(-1), "reduction");
 
 /** Zero as constants of a type say it. */
 const zeroOf = ({ element }: IrType): number | bigint =>

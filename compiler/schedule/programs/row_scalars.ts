@@ -4,6 +4,7 @@ import { operandsOf, resultOf } from "../../ir/op.ts";
 import { hasTrait, rowOf } from "../../ir/table.ts";
 import { scalarType } from "../../ir/types.ts";
 import { trendOf } from "./longest_first.ts";
+import { isFixed } from "./turns.ts";
 
 /** Computes the first element of tiles, as scalars. */
 export class FirstElements {
@@ -68,20 +69,19 @@ const bigints = (_key: string, value: unknown): unknown =>
 
 /** Scalars of a program, computed for another one. */
 export class ScalarsAgain {
-  readonly #known = new Map<Value, Value>();
-
   constructor(
     readonly func: Func,
     readonly out: Op[],
     readonly program: { readonly from: Value; readonly to: Value },
+    readonly known = new Map<Value, Value>(),
   ) {}
 
   of(value: Value): Value {
     if (value === this.program.from) return this.program.to;
-    const known = this.#known.get(value);
+    const known = this.known.get(value);
     if (known !== undefined) return known;
     const again = this.#make(value);
-    this.#known.set(value, again);
+    this.known.set(value, again);
     return again;
   }
 
@@ -89,7 +89,7 @@ export class ScalarsAgain {
     const { def } = value;
     if (def === undefined) return value;
     const operands = def.operands.map((one) => this.of(one));
-    if (operands.every((one, i) => one === def.operands[i])) return value;
+    if (isFixed(def) && operands.every((one, i) => one === def.operands[i])) return value;
     const op = newUncheckedOp(this.func, def.name, operands, [value.type], def.span, def.attrs);
     this.out.push(op);
     return resultOf(op);

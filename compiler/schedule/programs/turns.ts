@@ -223,7 +223,7 @@ const indexOf = (op: Op, indices: readonly Value[]): Value | undefined =>
   op.name === "program_id" ? indices[op.attrs.axis] : undefined;
 
 /** Whether an operation may be done once for all programs of a block, as far as its operands allow. */
-function isFixed(op: Op): boolean {
+export function isFixed(op: Op): boolean {
   return rowOf(op).effect === "pure" && op.regions.length === 0 && op.name !== "convert_layout" &&
     !hasTrait(op, "once");
 }

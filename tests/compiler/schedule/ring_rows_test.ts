@@ -1,4 +1,4 @@
-/** Long rows that start anywhere, in a ring of slots of blocks that do them in turn, on the emulator. */
+/** Long rows in a ring of slots of blocks that do them in turn, on the emulator. */
 import { must } from "../../../compiler/support/bug.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { emulateAgain, int } from "../../support/emulate.ts";
@@ -18,6 +18,10 @@ interface Shape {
   readonly blocks: number;
   /** Reductions of a row: with one, parts of two rows may be under way at once. */
   readonly reductions: 1 | 2;
+  /** Tensors that belong to all rows. */
+  readonly weights: 0 | 1 | 2;
+  /** Rows and weights begin at 16 bytes. */
+  readonly aligned: boolean;
 }
 
 const columnsOf = ({ blocks }: Shape): number => PART * blocks;
@@ -32,7 +36,11 @@ function textOf(
   const level = shape.type === "float32" && shape.reductions === 2
     ? "sum + (there ? x - sum : 0)[max]"
     : second;
-  return `#pragma tri specialize(off)
+  const { weights, aligned } = shape;
+  const [w, v] = ["W", "V"].map((name, i) =>
+    i < weights ? `load(${name} + i, there, 0, "nc")` : `${1 - i}`
+  );
+  return `#pragma tri specialize(${aligned ? "auto" : "off"})
 #pragma tri config ; num_warps=16, num_ctas=${shape.blocks}${config}
 __global__ void k(${type} *X, ${type} *Y, ${type} *W __noalias, ${type} *V __noalias, ${type} *Of __noalias, int M, int N, int ldx, int ldy) {
   long row = get_program_id(0);
@@ -40,8 +48,8 @@ __global__ void k(${type} *X, ${type} *Y, ${type} *W __noalias, ${type} *V __noa
   bool there[${columns}] = ${there};
   ${type} x[${columns}] = load(X + row * ldx + i, there, 3);
   ${load}
-  ${type} w[${columns}] = load(W + i, there, 0, "nc");
-  ${type} v[${columns}] = load(V + i, there, 0, "nc");
+  ${type} w[${columns}] = ${w};
+  ${type} v[${columns}] = ${v};
   ${type} sum = x[+];
   ${type} level = ${level};
   *?(row < M) (Of + row) = level;
@@ -69,10 +77,15 @@ interface Rows {
 
 const compiled = new Map<string, Compiled>();
 
-function formsOf(text: string): { readonly ptx: string; readonly forms: readonly FormOfEntry[] } {
+/** Forms of the entry itself, or of what is specialised for aligned rows. */
+function formsOf(
+  text: string,
+  isAligned = false,
+): { readonly ptx: string; readonly forms: readonly FormOfEntry[] } {
   const made = compiled.get(text) ?? compileForms(text, {});
   compiled.set(text, made);
-  return { ptx: made.ptx, forms: made.entries[0]?.forms ?? [] };
+  const entry = made.entries.find(({ conditions }) => conditions.length > 0 === isAligned);
+  return { ptx: made.ptx, forms: entry?.forms ?? [] };
 }
 
 type FormOfEntry = NonNullable<Compiled["entries"][number]["forms"]>[number];
@@ -85,19 +98,19 @@ function firstAddress([first]: readonly bigint[]): Uint8Array<ArrayBuffer> {
 }
 
 function check(shape: Shape, rows: Rows): void {
-  const { type, blocks } = shape;
+  const { type, blocks, weights, aligned } = shape;
   const { count, idle, clusters, before, gap, apart, inPlace } = rows;
   const columns = columnsOf(shape);
   const n = Math.min(rows.length, columns);
   const ldx = n + gap;
   const ldy = inPlace ? ldx : ldx + 4 * apart;
-  const { ptx, forms } = formsOf(textOf(shape));
+  const { ptx, forms } = formsOf(textOf(shape), aligned);
   const form = must(forms.find(isRing), "a form");
   const sizeOf = (ld: number): number => before + Math.max(count - 1, 0) * ld + (count > 0 ? n : 0);
   const noise = (row: number, i: number): number =>
     (Math.imul(row * 7919 + i, 2654435761) >>> 0) % 5 + 1;
-  const weight = (i: number): number => i * 5 % 3;
-  const shift = (i: number): number => i * 3 % 7;
+  const weight = (i: number): number => weights > 0 ? i * 5 % 3 : 1;
+  const shift = (i: number): number => weights > 1 ? i * 3 % 7 : 0;
   const poison = 77;
   const number = (one: number): number | bigint => type === "int32" ? BigInt(one) : one;
   // What is beside rows is no number, where there is such a value.
@@ -144,15 +157,33 @@ function check(shape: Shape, rows: Rows): void {
   assertEquals(firstDifference(decode(type, y).map(Number), stored), undefined);
 }
 
+const ANYWHERE = { weights: 2, aligned: false } as const;
+
 const SHAPES: readonly Shape[] = [
-  { type: "float32", blocks: 1, reductions: 2 },
-  { type: "int32", blocks: 1, reductions: 1 },
-  { type: "float32", blocks: 2, reductions: 1 },
-  { type: "int32", blocks: 4, reductions: 2 },
+  { type: "float32", blocks: 1, reductions: 2, ...ANYWHERE },
+  { type: "int32", blocks: 1, reductions: 1, ...ANYWHERE },
+  { type: "float32", blocks: 2, reductions: 1, ...ANYWHERE },
+  { type: "int32", blocks: 4, reductions: 2, ...ANYWHERE },
+  { type: "int32", blocks: 8, reductions: 2, weights: 0, aligned: false },
+  { type: "float32", blocks: 8, reductions: 2, weights: 2, aligned: true },
+  { type: "float32", blocks: 16, reductions: 1, weights: 1, aligned: true },
 ];
 
 /** Few elements: an emulator has a thousand threads to run for each block. */
-const anyRows = (columns: number): fc.Arbitrary<Rows> =>
+const anyRows = (columns: number, aligned = false): fc.Arbitrary<Rows> =>
+  anywhere(columns).map((rows) => ({
+    ...rows,
+    ...(aligned
+      ? {
+        length: rows.length & -4,
+        before: rows.before & -4,
+        gap: rows.gap & -4,
+        apart: 4 * rows.apart,
+      }
+      : {}),
+  }));
+
+const anywhere = (columns: number): fc.Arbitrary<Rows> =>
   fc.record({
     count: fc.integer({ min: 1, max: 6 }),
     idle: fc.integer({ min: 0, max: 2 }),
@@ -169,27 +200,41 @@ const anyRows = (columns: number): fc.Arbitrary<Rows> =>
   });
 
 for (const shape of SHAPES) {
-  const { type, blocks, reductions } = shape;
-  Deno.test(`ringRows computes rows of ${type} wherever they start, ${blocks} blocks, ${reductions} reductions`, () => {
+  const { type, blocks, reductions, weights, aligned } = shape;
+  const where = aligned ? "that are aligned" : "wherever they start";
+  Deno.test(`ringRows computes rows of ${type} ${where}, ${blocks} blocks, ${reductions} reductions, ${weights} weights`, () => {
     fc.assert(
-      fc.property(anyRows(columnsOf(shape)), (rows) => check(shape, rows)),
-      { numRuns: 8 / blocks },
+      fc.property(anyRows(columnsOf(shape), aligned), (rows) => check(shape, rows)),
+      { numRuns: Math.ceil(8 / blocks) },
     );
   });
 }
 
-const has = (shape: Partial<Shape>, changes: Parameters<typeof textOf>[1] = {}): boolean =>
-  formsOf(textOf({ type: "float32", blocks: 2, reductions: 1, ...shape }, changes))
-    .forms.some(isRing);
+const has = (shape: Partial<Shape>, changes: Parameters<typeof textOf>[1] = {}): boolean => {
+  const all: Shape = { type: "float32", blocks: 2, reductions: 1, ...ANYWHERE, ...shape };
+  return formsOf(textOf(all, changes), all.aligned).forms.some(isRing);
+};
 
 Deno.test("ringRows asks that rows fill most of their tile and are alike in both tensors", () => {
   for (const [blocks, least] of [[1, 15872], [2, 24576]] as const) {
-    const { forms } = formsOf(textOf({ type: "float32", blocks, reductions: 1 }));
+    const { forms } = formsOf(textOf({ type: "float32", blocks, reductions: 1, ...ANYWHERE }));
     const { when, persistent } = must(forms.find(isRing), "a form");
     const demands = [`N >= ${least}`, "X % 16 == Y % 16", "ldx % 4 == ldy % 4"];
     assertEquals(when.map(({ text }) => text).toSorted(), demands);
     assertEquals(persistent, "several");
   }
+});
+
+Deno.test("ringRows is for as many blocks as it takes to gain, by weights and alignment", () => {
+  const gains = (aligned: boolean): number[][] =>
+    ([0, 1, 2] as const).map((weights) =>
+      [1, 2, 4, 8, 16].filter((blocks) => has({ blocks, weights, aligned }))
+    );
+  assertEquals(gains(false), [[8, 16], [2, 4, 8, 16], [1, 2, 4, 8, 16]]);
+  assertEquals(gains(true), [[], [16], [8, 16]]);
+  const shape = { type: "float32", blocks: 8, reductions: 1, weights: 2, aligned: true } as const;
+  const { when, persistent } = must(formsOf(textOf(shape), true).forms.find(isRing), "a form");
+  assertEquals([when.map(({ text }) => text), persistent], [["N >= 98304"], "several"]);
 });
 
 Deno.test("ringRows leaves alone what stores or loads other things", () => {

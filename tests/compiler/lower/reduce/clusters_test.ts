@@ -238,6 +238,70 @@ __global__ void k(int64 *X, int64 *Sums, int *Tops, int rounds) {
   );
 });
 
+Deno.test("num_ctas: what another reduction has led to is combined in each block first", () => {
+  const text = (rows: number, columns: number, blocks: number, warps: number): string =>
+    `#pragma tri num_ctas=${blocks}
+#pragma tri num_warps=${warps}
+__global__ void k(int64 *X, int64 *Of, int N, int rounds) {
+  int row[${rows}] = 0 ... ${rows};
+  int column[1, ${columns}] = (0 ... ${columns})[newaxis, :];
+  int64 x[${rows}, ${columns}] = *?(column < N) (X + row[:, newaxis] * N + column);
+  int64 sum[${rows}] = x[:, +];
+  int64 top[${rows}] = (column < N ? x ^ sum[:, newaxis] : -1000000000000)[:, max];
+  int least[${rows}] = (column < N ? x * top[:, newaxis] : 1000000000000000000)[:, argmin];
+  int64 more[${rows}] = 0;
+  for (int round = 0; round < rounds; round++) more += (x - more[:, newaxis])[:, +] % 1009 + least;
+  *(Of + row) = sum;
+  *(Of + ${rows} + row) = top;
+  *(Of + ${2 * rows} + row) = least;
+  *(Of + ${3 * rows} + row) = more;
+}`;
+  const isCombined = (blocks: number, warps: number): boolean =>
+    /bar\.sync/.test(new CompiledText(text(1, 2048, blocks, warps), "sm_90").ptx);
+  // Few parts, or those of two blocks, are sent as they are.
+  assertEquals([isCombined(4, 8), isCombined(2, 32), isCombined(4, 16)], [false, false, true]);
+  fc.assert(
+    fc.property(
+      fc.record({
+        rows: fc.constantFrom(1, 2, 8),
+        columns: fc.constantFrom(512, 2048),
+        program: fc.constantFrom([4, 16], [8, 8], [16, 4], [16, 8]),
+        missing: fc.integer({ min: 0, max: 300 }),
+        seed: fc.integer({ min: 1, max: 1e6 }),
+      }),
+      ({ rows, columns, program: [blocks = 1, warps = 1], missing, seed }) => {
+        const [n, rounds] = [columns - missing, 3];
+        const x = Array.from(
+          { length: rows * n },
+          (_, i) => BigInt((Math.imul(i + 1, seed * 2 + 1) >> 3) % 5000),
+        );
+        const [, found] = new CompiledText(text(rows, columns, blocks, warps), "sm_90").run([
+          { type: "int64", values: x },
+          { type: "int64", values: new Array<bigint>(4 * rows + 1).fill(-7n) },
+          int(n),
+          int(rounds),
+        ]);
+        const ofRows = Array.from({ length: rows }, (_, row) => {
+          const own = x.slice(row * n, (row + 1) * n);
+          const sum = own.reduce((a, b) => a + b, 0n);
+          const top = own.map((one) => one ^ sum).reduce((a, b) => a > b ? a : b);
+          const products = own.map((one) => one * top);
+          const least = BigInt(products.indexOf(products.reduce((a, b) => a < b ? a : b)));
+          let more = 0n;
+          // Elements that are missing are 0.
+          for (let round = 0; round < rounds; round++) {
+            more += (sum - more * BigInt(columns)) % 1009n + least;
+          }
+          return [sum, top, least, more];
+        });
+        const expected = [0, 1, 2, 3].flatMap((at) => ofRows.map((one) => one[at] ?? -1n));
+        assertEquals(found, [...expected, -7n]);
+      },
+    ),
+    { numRuns: 8 },
+  );
+});
+
 Deno.test("num_ctas: a reduction orders the loads it needs before later stores, and no others", () => {
   const barriers = (statements: string): number => {
     const { ptx } = oneProgram(4, 2, 1024, statements);
