@@ -109,6 +109,27 @@ def split_k(table, load, cases):
         compare(table, case, 2 * m * n * k, calls, c, expected, dtype, symbol=ours.symbol)
 
 
+def quantized(table, load, cases):
+    """Weights of 8 and 4 bits by columns; torch multiplies by weights of 16 bits, so that it reads two or four times as much."""
+    kernels = load("quantized_matmul")
+    for dtype, kind, m, n, k in cases:
+        a, scale = random(dtype, m, k), random(dtype, k // 128, n) / 64
+        if kind == "float8":
+            weights = torch.randn(n, k, device="cuda").to(torch.float8_e4m3fn)
+            stored = weights
+        else:
+            half = 128 if kind == "int8" else 8
+            weights = torch.randint(-half, half, (n, k), device="cuda", dtype=torch.int8)
+            groups = (weights.view(n, k // 128, 2, 64) + 8).to(torch.uint8)
+            stored = weights if kind == "int8" else (groups[:, :, 0] | groups[:, :, 1] << 4).view(n, k // 2).contiguous()
+        wide = (weights.to(TORCH[dtype]) * scale.T.repeat_interleave(128, 1)).T
+        c, expected = torch.empty(m, n, device="cuda", dtype=TORCH[dtype]), a @ wide
+        arguments = (a, stored, scale, c, m, n, k, k, 1, stored.shape[1], n, n)
+        ours = kernels.pick("quantized_matmul", f"{dtype}_{kind}", *arguments)
+        calls = {"ours": lambda: ours(*arguments), "torch": lambda: torch.matmul(a, wide, out=expected)}
+        compare(table, f"quantized {dtype} {kind} {m}x{n}x{k}", 2 * m * n * k, calls, c, expected, dtype, symbol=ours.symbol)
+
+
 def adder(kernels, dtype, parts, out):
     """What adds parts [splits, rows, columns] into `out`, which lies as they do."""
     arguments = (parts, out, *parts.shape, parts.shape[2])
@@ -222,6 +243,15 @@ BATCHES = [
     ("bfloat16", 64, 512, 512, 512, "nt"),
     ("float32", 64, 512, 512, 512, "nn"),
 ]
+QUANTIZED = [
+    ("float16", "int8", 4096, 4096, 4096),
+    ("float16", "int4", 4096, 4096, 4096),
+    ("bfloat16", "float8", 4096, 4096, 4096),
+    ("float16", "int8", 16, 8192, 8192),
+    ("float16", "int4", 16, 8192, 8192),
+    ("float16", "int4", 1, 8192, 8192),
+    ("bfloat16", "float8", 128, 8192, 8192),
+]
 SPLITS = [
     *(("float16", 256, 256, 16384, splits) for splits in (4, 8)),
     *(("float16", 128, 512, 32768, splits) for splits in (4, 8)),
@@ -250,6 +280,7 @@ RUNS = {
     fused: FUSED,
     batched: BATCHES,
     split_k: SPLITS,
+    quantized: QUANTIZED,
     conv2d: CONVOLUTIONS,
     gradients: CONVOLUTIONS,
 }

@@ -2,6 +2,11 @@
 import { Device } from "@tri/tri/ffi";
 import { batchedMatmul } from "../../generated/batched_matmul.ts";
 import { conv2d } from "../../generated/conv2d.ts";
+import { groupedConv2d } from "../../generated/grouped_conv2d.ts";
+import {
+  groupedConv2dBackwardData,
+  groupedConv2dBackwardWeights,
+} from "../../generated/grouped_conv2d_backward.ts";
 import { matmul } from "../../generated/matmul.ts";
 import { matmulPlain } from "../../generated/matmul_plain.ts";
 import { splitKMatmul } from "../../generated/split_k_matmul.ts";
@@ -93,6 +98,9 @@ gpuTest("conv2d() convolves pictures of any size, and its gradients are those of
       checkConvolution(device, dtype, convolution, false);
       checkDataGradient(device, dtype, convolution, false);
       checkWeightsGradient(device, dtype, convolution, false);
+      checkConvolution(device, dtype, convolution, false, groupedConv2d);
+      checkDataGradient(device, dtype, convolution, false, groupedConv2dBackwardData);
+      checkWeightsGradient(device, dtype, convolution, false, groupedConv2dBackwardWeights);
     }
   }
 });

@@ -1,7 +1,9 @@
-/** Products of TF32 and float8 on the emulator: every image, every variant and instance, through the wrapper. */
+/** Products of TF32 and float8, and with weights of 8 and 4 bits, on the emulator: every image, variant and instance. */
 import { matmulNarrow } from "../../generated/matmul_narrow.ts";
+import { quantizedMatmul } from "../../generated/quantized_matmul.ts";
 import { everyVariant } from "./devices.ts";
 import { checkNarrow } from "../support/kernels/matmul_narrow.ts";
+import { checkQuantized } from "../support/kernels/quantized.ts";
 
 everyVariant(
   "matmulNarrow() multiplies matrices of any size and strides, on {}",
@@ -28,5 +30,28 @@ everyVariant(
     checkNarrow(device, variant, { m: 3, n: 16, k: 144, gap: 0, columns: true, scale: 2 ** -6 }, {
       suffix: "_s1",
     });
+  },
+);
+
+everyVariant(
+  "quantizedMatmul() multiplies by weights of any size and strides, on {}",
+  "quantized_matmul",
+  quantizedMatmul.variants,
+  (device, variant) => {
+    checkQuantized(device, variant, { m: 5, n: 35, k: 203, gap: 1, columns: false }, "");
+    checkQuantized(device, variant, { m: 131, n: 7, k: 65, gap: 0, columns: true }, "");
+    checkQuantized(device, variant, { m: 1, n: 1, k: 1, gap: 2, columns: true }, "");
+  },
+);
+
+everyVariant(
+  "quantizedMatmul() takes vectors of aligned weights, on {}",
+  "quantized_matmul",
+  quantizedMatmul.variants,
+  (device, variant) => {
+    checkQuantized(device, variant, { m: 16, n: 80, k: 400, gap: 0, columns: true }, "_s1");
+    checkQuantized(device, variant, { m: 1, n: 16, k: 128, gap: 16, columns: false }, "_s2");
+    checkQuantized(device, variant, { m: 131, n: 144, k: 272, gap: 16, columns: true }, "_s3");
+    checkQuantized(device, variant, { m: 17, n: 16, k: 464, gap: 0, columns: false }, "_s4");
   },
 );
