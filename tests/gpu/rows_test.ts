@@ -80,9 +80,14 @@ for (const dtype of FLOATS) {
 }
 
 // As many rows as take several turns of all clusters.
-gpuTest("layerNorm() and rmsNorm() are right for many long rows that start anywhere", () => {
+gpuTest("softmax(), layerNorm() and rmsNorm() are right for many long rows", () => {
   using device = Device.open();
-  if (!QUICK) checkNorms(device, "float32", [134, 32765, 0]);
+  if (QUICK) return;
+  // Clusters of 2, 8 and 16 blocks.
+  for (const size of [[134, 32765, 0], [34, 131068, 4], [18, 262140, 0]] as const) {
+    checkNorms(device, "float32", size);
+  }
+  checkSoftmax(device, "float32", [34, 131067, 0]);
 });
 
 for (const dtype of SUMS) {

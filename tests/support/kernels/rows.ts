@@ -72,7 +72,7 @@ function assertInPlace<D extends DType>(
 const bitsOf = (tensor: Tensor): Uint8Array => bytesOf(tensor.readSync());
 
 const softmaxOf = (row: readonly number[]): number[] => {
-  const top = Math.max(...row);
+  const top = row.reduce((a, b) => Math.max(a, b));
   const exps = row.map((value) => Math.exp(value - top));
   const total = sum(exps);
   return exps.map((value) => value / total);
