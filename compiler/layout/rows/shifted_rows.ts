@@ -12,7 +12,8 @@
  *
  * Each element of the tile is one of the middle or one of the ends, also those that the mask leaves out. Rows that are stored
  * are shifted as those that are loaded first, under conditions about base addresses and leading dimensions (alignment.ts).
- * What is loaded beside them and is not, such as weights, is loaded element by element, by threads that have vectors.
+ * What is loaded beside them and is not, such as weights, is loaded by the two aligned vectors that a thread's elements lie in
+ * (lower/memory/unaligned_vectors.ts).
  *
  * By single elements an H200 sends as many requests to L2 as its partitions pass on to each other, and each element of a thread
  * takes an instruction and a predicate: of rows of 16,383 floats softmax made 0.904 of a copy, its derivative 0.872 and that of
@@ -29,14 +30,15 @@ import { dropDead } from "../../tile/drop_dead.ts";
 import type { Pass, TargetContext } from "../../tile/pass.ts";
 import { simplify } from "../../tile/simplify.ts";
 import { must } from "../../support/bug.ts";
-import { ACCESS_BYTES, type Threads } from "../anchors.ts";
+import { ACCESS_BYTES, type Threads, WORD_BYTES } from "../anchors.ts";
 import { CarriedData } from "../carried_data.ts";
 import { alikeIf, type ShiftDemands } from "./alignment.ts";
 import { type Make, maker, rowPointers, rowStarts, shiftOf } from "./expansion.ts";
 import { type LongRows, longRowsOf } from "./long_rows.ts";
 import { hasBits, ofThreads, ownByBits, ownByChoice } from "./own_elements.ts";
 import { maskTerms } from "./prefix_mask.ts";
-import { type Parts, partsOf, type RowPart } from "./row_parts.ts";
+import { endsOf, type Parts, partsOf, type RowPart } from "./row_parts.ts";
+import { withoutZero, ZeroOutside } from "./zero_outside.ts";
 
 export const shiftRows: Pass<TargetContext> = {
   name: "shift-rows",
@@ -81,9 +83,12 @@ class Shifting {
   readonly #alike = new Map<string, readonly [Value, Value]>();
   /** Loads of tiles like that of the rows: predicates of several leave none for a choice. */
   readonly #loads: number;
+  /** Whether some of them are shifted otherwise, and read by pieces of vectors. */
+  readonly #around: 0 | 1;
   #stores = 0;
   /** Loads element by element so far. */
   #single = 0;
+  readonly #zero = new ZeroOutside();
   /** What results of reductions are now. */
   readonly #reduced = new Map<Value, Value>();
   /** The parts of the tile, from the first access on; their shift, and the scalar that bounds rows. */
@@ -96,12 +101,20 @@ class Shifting {
     this.#axisInfo = axisInfo;
     this.#shape = resultOf(leader).type.shape;
     this.#make = maker(func, leader.span, this.#out);
-    this.#loads =
-      func.body.ops.filter((op) => op.name === "load" && this.#isTile(resultOf(op))).length;
+    const loads = func.body.ops.filter((op): op is OpOf<"load"> =>
+      op.name === "load" && this.#isTile(resultOf(op))
+    );
+    this.#loads = loads.length;
+    const isOther = (op: OpOf<"load">): boolean =>
+      alikeIf(func, operandsOf(leader).pointer, operandsOf(op).pointer) === undefined;
+    const isNarrow = pointeeBytes(operandsOf(leader).pointer) < WORD_BYTES;
+    this.#around = isNarrow && loads.some(isOther) ? 1 : 0;
   }
 
   /** What must hold of parameters; undefined where an operation does not allow that rows are divided. */
   run(): ShiftDemands | undefined {
+    const { vector, threads } = this.#rows;
+    if (endsOf({ vector, around: this.#around }) > threads) return undefined;
     for (const op of this.#func.body.ops) {
       if (op.regions.length > 0) return undefined;
       op.operands = op.operands.map((value) => this.#reduced.get(value) ?? value);
@@ -113,8 +126,9 @@ class Shifting {
     return { vector: this.#rows.vector, alike: [...this.#alike.values()] };
   }
 
-  get #mostSingle(): number {
-    return this.#rows.blocks > 1 ? MOST_IN_CLUSTERS : Infinity;
+  /** Whether a program may have another load that is shifted otherwise. */
+  #mayBeSingle(): boolean {
+    return this.#around === 1 || this.#rows.blocks === 1 || ++this.#single <= MOST_IN_CLUSTERS;
   }
 
   #isTile({ type: { shape } }: Value): boolean {
@@ -135,6 +149,7 @@ class Shifting {
       return true;
     }
     if (!isSame && !hasTrait(op, "elementwise")) return false;
+    this.#zero.note(op, (condition) => this.#rowsOf(condition) !== undefined);
     return this.#both(result, (part) => this.#again(op, part));
   }
 
@@ -174,10 +189,16 @@ class Shifting {
 
   /** A mask of elements by the vectors of the middle: its own vectors are inside of a row or outside. */
   #maskOf(value: Value): Value | undefined {
-    const terms = value.type.element === "bool" ? maskTerms(value, this.#axisInfo) : undefined;
+    const rows = this.#rowsOf(value);
     const parts = this.#parts;
-    if (terms?.bound === undefined || terms.bound !== parts?.bound) return undefined;
-    return this.#allOf(terms.rows, parts.middle.isInside);
+    return rows && parts && this.#allOf(rows, parts.middle.isWhole);
+  }
+
+  /** Which rows a mask has, if it has what there is of each. */
+  #rowsOf(mask: Value): readonly Value[] | undefined {
+    const terms = mask.type.element === "bool" ? maskTerms(mask, this.#axisInfo) : undefined;
+    if (terms?.bound === undefined || terms.bound !== this.#parts?.bound) return undefined;
+    return terms.rows;
   }
 
   /** A mask, and all of some masks of rows. */
@@ -194,7 +215,8 @@ class Shifting {
 
   #reduce(op: OpOf<"reduce">): boolean {
     const { axis, operator } = op.attrs;
-    const { value } = operandsOf(op);
+    const sum = operandsOf(op).value;
+    const value = operator === "add" ? withoutZero(sum) : sum;
     const { element } = value.type;
     const parts = this.#parts;
     if (axis !== this.#rows.axis || parts === undefined) return false;
@@ -204,6 +226,7 @@ class Shifting {
     const [middle, ends] = (["middle", "ends"] as const).map((part) => {
       const own = this.#at(value, part);
       if (own === undefined) return undefined;
+      if (part === "middle" && operator === "add" && this.#zero.has(value)) return own;
       return part === "middle" && this.#loads > 1 && hasBits(operator, element)
         ? ownByBits(this.#make, operator, own, parts.middle.ownBits)
         : ownByChoice(this.#make, operator, own, parts[part].isOwn);
@@ -216,7 +239,13 @@ class Shifting {
       element,
       shape,
     );
-    const all = this.#make("reduce", [ofThread], element, result.type.shape, op.attrs);
+    const reduced = this.#make("reduce", [ofThread], element, result.type.shape, op.attrs);
+    const all = value === sum ? reduced : this.#make(
+      "add",
+      [reduced, this.#make("constant", [], element, result.type.shape, { value: 0 })],
+      element,
+      result.type.shape,
+    );
     if (result.name !== undefined) all.name = result.name;
     this.#reduced.set(result, all);
     return true;
@@ -235,30 +264,31 @@ class Shifting {
     const { bound } = terms;
     if (op === leader) {
       const shift = shiftOf(this.#make, start, vector);
-      const rows = { shape: this.#shape, axis, vector, threads, shift, bound };
+      const around = this.#around;
+      const rows = { shape: this.#shape, axis, vector, threads, shift, bound, around };
       this.#parts = { ...partsOf(this.#make, rows), shift, bound };
     }
     const parts = this.#parts;
     if (parts === undefined || parts.bound !== bound) return false;
     const { middle } = parts;
     const isAlike = this.#isAlike(pointer);
-    if (!isAlike && (op.name === "store" || ++this.#single > this.#mostSingle)) return false;
-    const isThere = this.#allOf(terms.rows, isAlike ? middle.isWhole : middle.isThere);
+    if (!isAlike && (op.name === "store" || !this.#mayBeSingle())) return false;
+    const isSingle = !isAlike && this.#around === 0;
+    const isThere = this.#allOf(terms.rows, isSingle ? middle.isThere : middle.isWhole);
     const ends = this.#endsOf(op, start, parts.ends);
     if (ends === undefined || isThere === undefined) return false;
     if (op.name === "store") {
       const value = this.#at(operandsOf(op).value, "middle");
       if (value === undefined) return false;
-      this.#store(op, [[this.#aligned(start, parts), value, isThere], ends]);
+      this.#store(op, [[this.#shifted(start, parts, true), value, isThere], ends]);
       return true;
     }
     const { element } = resultOf(op).type;
     const fill = operandsOf(op).other;
     const other = fill && this.#at(fill, "middle");
     if (fill !== undefined && other === undefined) return false;
-    const address = isAlike
-      ? this.#aligned(start, parts)
-      : rowPointers(this.#make, start, middle.indices);
+    if (fill === undefined || this.#zero.has(fill)) this.#zero.add(resultOf(op));
+    const address = this.#shifted(start, parts, isAlike);
     const operands = [address, isThere, ...other === undefined ? [] : [other]];
     const attrs = isAlike ? op.attrs : { ...op.attrs, in_vectors: true };
     return this.#both(
@@ -281,10 +311,11 @@ class Shifting {
     return pairs !== undefined;
   }
 
-  /** Pointers to aligned vectors at the positions of the middle. */
-  #aligned(
+  /** Pointers to the elements at the positions of the middle; of rows that are shifted alike they are aligned vectors. */
+  #shifted(
     start: Value,
     { shift, middle: { positions } }: Parts & { readonly shift: Value },
+    isAlike: boolean,
   ): Value {
     const { element, shape } = start.type;
     const before = this.#make(
@@ -294,7 +325,9 @@ class Shifting {
       shape,
     );
     const first = this.#make("offset", [start, before], element, shape);
-    const aligned = this.#make("assume_multiple", [first], element, shape, { n: ACCESS_BYTES });
+    const aligned = isAlike
+      ? this.#make("assume_multiple", [first], element, shape, { n: ACCESS_BYTES })
+      : first;
     return rowPointers(this.#make, aligned, positions);
   }
 

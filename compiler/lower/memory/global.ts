@@ -19,6 +19,7 @@ import { accessShape, packAccess, type Ref, unpackAccess, vectorOf, whole } from
 import { type Emitter, int, type Scope } from "../emitter.ts";
 import { times } from "../../support/times.ts";
 import { addressInOrder, noteLoaded } from "./slice_loads.ts";
+import { loadUnaligned, unalignedVectors } from "./unaligned_vectors.ts";
 
 export function elementOf(pointer: Value): Element {
   const element = pointer.type.element;
@@ -211,12 +212,14 @@ export function pointerAt(cx: LowerContext, pointer: Value, register: number): O
 export function lowerLoad(cx: LowerContext, op: OpOf<"load">, axisInfo: AxisFacts): void {
   const e = cx.emitter;
   const { pointer } = operandsOf(op);
-  const load = (group: AccessGroup): readonly Ref[] => loadAccess(cx, op, group, axisInfo);
+  const vectors = unalignedVectors(op);
+  const loadGroup = vectors === undefined ? loadAccess : loadUnaligned;
+  const load = (group: AccessGroup): readonly Ref[] => loadGroup(cx, op, group, axisInfo);
   const elements: Lowered[] = [];
   const result = resultOf(op);
   // Of elements at the same address, one is loaded.
   const equal = equalRegisters(pointer.type.layout, axisInfo(result));
-  for (const group of accessGroups(op, axisInfo)) {
+  for (const group of vectors ?? accessGroups(op, axisInfo)) {
     if ((group[0] & equal) !== 0) continue;
     const early = isLate(e, op) ? undefined : load(group);
     let late: { readonly scope: Scope; readonly refs: readonly Ref[] } | undefined;

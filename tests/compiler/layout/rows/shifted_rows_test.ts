@@ -27,12 +27,13 @@ const columnsOf = ({ type, bytes }: Shape): number => bytes / BYTES[type];
 const FILL = 3;
 
 /** What is loaded beside rows: nothing, rows that are shifted alike, or what is the same for all rows. */
-type Beside = "nothing" | "rows" | "weights";
+type Beside = "nothing" | "rows" | "weights" | "two weights";
 
 const ADDED: Readonly<Record<Beside, string>> = {
   nothing: "",
   rows: "x += load(Z + row * ldx + i, there, 0);",
   weights: "x += load(Z + i, there, 0);",
+  "two weights": "x += load(Z + i, there, 0) + load(Z + i, there, 2);",
 };
 
 /** Sums, extremes, and rows with another element in the middle. All results are exact. */
@@ -90,7 +91,9 @@ function check(shape: Shape, { count, length, before, gap, apart }: Rows): void 
     (Math.imul(row * 7919 + i, 2654435761) >>> 0) % 5 + 1;
   const added = (row: number, i: number): number =>
     beside === "nothing" ? 0 : (i * 5 + (beside === "rows" ? row : 0)) % 3;
-  const value = (row: number, i: number): number => noise(row, i) + added(row, i);
+  const times = beside === "two weights" ? 2 : 1;
+  const value = (row: number, i: number): number => noise(row, i) + times * added(row, i);
+  const outside = beside === "two weights" ? FILL + 2 : FILL;
   const poison = 77;
   // What is beside rows is no number, where there is such a value.
   const x = new Array<number>(sizeOf(ldx)).fill(type.startsWith("float") ? NaN : 111);
@@ -98,7 +101,7 @@ function check(shape: Shape, { count, length, before, gap, apart }: Rows): void 
     for (let i = 0; i < n; i++) x[before + row * ldx + i] = noise(row, i);
   }
   // Weights lie anywhere, and end with their memory.
-  const z = beside === "weights"
+  const z = beside.endsWith("weights")
     ? Array.from({ length: before + n }, (_, i) => added(0, i - before))
     : x.map((_, i) => added(Math.floor((i - before) / ldx), (i - before) % ldx));
   const own = type.startsWith("float") ? "float32" : "int32";
@@ -122,7 +125,7 @@ function check(shape: Shape, { count, length, before, gap, apart }: Rows): void 
   });
   const rows = Array.from(
     { length: count },
-    (_, row) => Array.from({ length: columns }, (_, i) => i < n ? value(row, i) : FILL),
+    (_, row) => Array.from({ length: columns }, (_, i) => i < n ? value(row, i) : outside),
   );
   assertEquals(
     firstDifference(decode(own, ofRows).map(Number), [
@@ -151,7 +154,11 @@ const SHAPES: readonly Shape[] = [
   { type: "int32", bytes: 16384, numWarps: 32, blocks: 1, beside: "weights" },
   { type: "float16", bytes: 16384, numWarps: 4, blocks: 1, beside: "weights" },
   { type: "float16", bytes: 32768, numWarps: 16, blocks: 4, beside: "rows" },
+  { type: "float16", bytes: 2048, numWarps: 2, blocks: 1, beside: "weights" },
+  { type: "float16", bytes: 4096, numWarps: 2, blocks: 1, beside: "two weights" },
+  { type: "float16", bytes: 16384, numWarps: 4, blocks: 2, beside: "two weights" },
   { type: "int8", bytes: 16384, numWarps: 4, blocks: 1, beside: "nothing" },
+  { type: "int8", bytes: 16384, numWarps: 8, blocks: 1, beside: "two weights" },
 ];
 
 const anyRows = (columns: number): fc.Arbitrary<Rows> =>
@@ -193,13 +200,19 @@ Deno.test("toShiftedForm() leaves alone what it was not timed for, or would chan
     return compileForms(text, {}).entries.some(({ forms }) => forms !== undefined);
   };
   assertEquals(has({}), true);
-  // Short rows; threads without whole vectors; scans; much to load element by element in clusters.
+  // Short rows, of halves shorter ones; threads without whole vectors; scans; much to load element by element in clusters.
   assertEquals(has({ bytes: 8192 }), false);
+  assertEquals(has({ type: "float16", bytes: 2048, numWarps: 2 }), true);
+  assertEquals(has({ type: "float16", bytes: 1024, numWarps: 2 }), false);
   assertEquals(has({ numWarps: 32, blocks: 2 }), false);
   assertEquals(has({}, "x = cumsum(x, 0);"), false);
   const twice = "x += load(Z + i, there, 0) * load(Z + N + i, there, 0);";
   assertEquals(has({}, twice), true);
   assertEquals(has({ bytes: 32768, numWarps: 4, blocks: 2 }, twice), false);
+  assertEquals(has({ type: "float16", bytes: 32768, numWarps: 4, blocks: 2 }, twice), true);
+  // Fewer threads than what may be ends of a row.
+  assertEquals(has({ type: "float16", bytes: 2048, numWarps: 1, beside: "nothing" }), true);
+  assertEquals(has({ type: "float16", bytes: 2048, numWarps: 1, beside: "weights" }), false);
   assertEquals(has({}, "x = i > 5 && there ? x : 0;"), true);
 });
 
