@@ -22,6 +22,6 @@
 #pragma tri kernel rms_norm_backward
 #pragma tri config; num_warps=COLS <= 1024 ? 2 : COLS <= 4096 ? COLS / 512 : min(16, COLS / 1024), num_ctas=min(8, max(1, COLS / 16384)), max_registers=sizeof(TYPE) > 4 ? 255 : 128
 #pragma tri specialize(auto && FITS) for COLS in {256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144}
-#pragma tri specialize(FITS) for COLS in {256, 512, 1024, 2048, 4096, 8192}
+#pragma tri specialize(FITS) for COLS in {256, 512, 1024, 2048, 4096, 8192}; max_registers=sizeof(TYPE) > 4 ? 255 : sizeof(TYPE) == 2 && COLS == 8192 ? 80 : 128
 #pragma tri specialize(FITS) for COLS in {16384, 32768, 65536, 131072}; num_ctas=min(8, COLS / (sizeof(TYPE) == 2 && COLS > 16384 ? 8192 : 16384)), max_registers=sizeof(TYPE) == 2 ? 64 : sizeof(TYPE) == 4 ? 128 : 255
 #pragma tri specialize(auto) for COLS in {4096}

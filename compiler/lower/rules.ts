@@ -28,6 +28,7 @@ import { type Emitter, int } from "./emitter.ts";
 import { lowerDot, toTf32 } from "./dots/dot.ts";
 import { lowerCheck } from "./calls/check.ts";
 import { lowerLoad, lowerPrefetch, lowerStore } from "./memory/global.ts";
+import { unalignedVectors } from "./memory/unaligned_vectors.ts";
 import { lowerWordLoad, lowerWordStore } from "./memory/word_rows.ts";
 import { lowerCopyRows, lowerLocalRows } from "./memory/chunk_rows.ts";
 import { lowerPrint } from "./calls/print.ts";
@@ -252,7 +253,8 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
     cx.values.set(result, (register) => lowered(cx, value)(registerOf(register)));
   },
   load: (cx, op, axisInfo) => {
-    if (!lowerWordLoad(cx, op, axisInfo)) lowerLoad(cx, op, axisInfo);
+    if (lowerWordLoad(cx, op, axisInfo)) return;
+    lowerLoad(cx, op, axisInfo, unalignedVectors(op));
   },
   tensor_load: () => bug("a tensor_load that no loop prefetches"),
   store: (cx, op, axisInfo) => {

@@ -12,8 +12,8 @@
  *
  * Each element of the tile is one of the middle or one of the ends, also those that the mask leaves out. Rows that are stored
  * are shifted as those that are loaded first, under conditions about base addresses and leading dimensions (alignment.ts).
- * What is loaded beside them and is not, such as weights, is loaded by the two aligned vectors that a thread's elements lie in
- * (lower/memory/unaligned_vectors.ts).
+ * What is loaded beside them and is not, such as weights, is loaded by threads that have vectors: word by word, and elements
+ * that are less than a word by the aligned pieces that they lie in (lower/memory/unaligned_vectors.ts).
  *
  * By single elements an H200 sends as many requests to L2 as its partitions pass on to each other, and each element of a thread
  * takes an instruction and a predicate: of rows of 16,383 floats softmax made 0.904 of a copy, its derivative 0.872 and that of

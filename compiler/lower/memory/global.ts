@@ -19,7 +19,6 @@ import { accessShape, packAccess, type Ref, unpackAccess, vectorOf, whole } from
 import { type Emitter, int, type Scope } from "../emitter.ts";
 import { times } from "../../support/times.ts";
 import { addressInOrder, noteLoaded } from "./slice_loads.ts";
-import { loadUnaligned, unalignedVectors } from "./unaligned_vectors.ts";
 
 export function elementOf(pointer: Value): Element {
   const element = pointer.type.element;
@@ -209,17 +208,26 @@ export function pointerAt(cx: LowerContext, pointer: Value, register: number): O
   return e.inRegister(whole(e, lowered(cx, pointer)(register), pointer.type.element), "b64");
 }
 
-export function lowerLoad(cx: LowerContext, op: OpOf<"load">, axisInfo: AxisFacts): void {
+/** How a load is done: what is accessed at once, and how. */
+export interface Accesses {
+  readonly groups: readonly AccessGroup[];
+  readonly load: typeof loadAccess;
+}
+
+export function lowerLoad(
+  cx: LowerContext,
+  op: OpOf<"load">,
+  axisInfo: AxisFacts,
+  accesses: Accesses = { groups: accessGroups(op, axisInfo), load: loadAccess },
+): void {
   const e = cx.emitter;
   const { pointer } = operandsOf(op);
-  const vectors = unalignedVectors(op);
-  const loadGroup = vectors === undefined ? loadAccess : loadUnaligned;
-  const load = (group: AccessGroup): readonly Ref[] => loadGroup(cx, op, group, axisInfo);
+  const load = (group: AccessGroup): readonly Ref[] => accesses.load(cx, op, group, axisInfo);
   const elements: Lowered[] = [];
   const result = resultOf(op);
   // Of elements at the same address, one is loaded.
   const equal = equalRegisters(pointer.type.layout, axisInfo(result));
-  for (const group of vectors ?? accessGroups(op, axisInfo)) {
+  for (const group of accesses.groups) {
     if ((group[0] & equal) !== 0) continue;
     const early = isLate(e, op) ? undefined : load(group);
     let late: { readonly scope: Scope; readonly refs: readonly Ref[] } | undefined;

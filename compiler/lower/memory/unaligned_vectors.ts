@@ -17,7 +17,7 @@ import type { LowerContext } from "../context.ts";
 import { accessShape, packAccess, type Ref, unpackAccess, vectorOf, whole } from "../element.ts";
 import { type Emitter, int } from "../emitter.ts";
 import { lowered } from "../values.ts";
-import { elementOf, guardOf, loadSpelling, maskGuard, pointerAt } from "./global.ts";
+import { type Accesses, elementOf, guardOf, loadSpelling, maskGuard, pointerAt } from "./global.ts";
 
 /**
  * Of layer norm of 8191 halves an H200 made 0.92 of a copy with pieces of 8 bytes, 0.85 with words, which are more accesses,
@@ -26,17 +26,18 @@ import { elementOf, guardOf, loadSpelling, maskGuard, pointerAt } from "./global
 const PIECE_BYTES = 8;
 
 /** A thread's vectors; undefined if the layout gives it none, or the load is another one, as of whole words. */
-export function unalignedVectors(op: OpOf<"load">): readonly AccessGroup[] | undefined {
+export function unalignedVectors(op: OpOf<"load">): Accesses | undefined {
   const { pointer } = operandsOf(op);
   const { layout, shape } = pointer.type;
   const bytes = pointeeBytes(pointer);
   if (op.attrs.in_vectors !== true || layout === undefined || bytes >= WORD_BYTES) return undefined;
   const bits = runRegisters(layout, shape.length - 1, ACCESS_BYTES / bytes);
-  return bits.some((bit) => bit < 0) ? undefined : groupRegisters(layout, bits);
+  if (bits.some((bit) => bit < 0)) return undefined;
+  return { groups: groupRegisters(layout, bits), load: loadUnaligned };
 }
 
 /** Loads the elements of one vector. */
-export function loadUnaligned(
+function loadUnaligned(
   cx: LowerContext,
   op: OpOf<"load">,
   group: AccessGroup,

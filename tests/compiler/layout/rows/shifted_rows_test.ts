@@ -184,6 +184,65 @@ for (const shape of SHAPES) {
   });
 }
 
+/** A row of X is one of zeros and small integers; what lies around rows is no number. */
+const NORM = `#pragma tri specialize(off)
+#pragma tri config ; num_warps=4
+__global__ void k(half *X, half *W, half *Y, float *Of __noalias, int N, int ldx) {
+  long row = get_program_id(0);
+  int i[4096] = 0 ... 4096;
+  float x[4096] = (float[4096])load(X + row * ldx + i, i < N, 0);
+  *(Of + 2 * row) = (x + 0.0f)[+];
+  float d[4096] = i < N ? x - 2 : 0;
+  *(Of + 2 * row + 1) = (d * d)[+];
+  *?(i < N) (Y + row * ldx + i) = (half[4096])(d * (float[4096])load(W + i, i < N, 0));
+}`;
+
+Deno.test("toShiftedForm() sums up what is zero outside of rows, and never gets -0", () => {
+  const { ptx, entries } = compileForms(NORM, {});
+  const form = must(entries[0]?.forms?.[0], "a form");
+  fc.assert(
+    fc.property(anyRows(4096), ({ count, length, before, gap }) => {
+      const ldx = length + gap;
+      const size = before + (count - 1) * ldx + length;
+      const at = (row: number, i: number): number => row % 2 === 0 ? -0 : (row + i * 3) % 4;
+      const x = new Array<number>(size).fill(NaN);
+      const y = new Array<number>(size).fill(77);
+      const of: number[] = [];
+      const w = Array.from({ length: before + length }, (_, i) => i < before ? NaN : i % 5);
+      const expected = y.slice();
+      for (let row = 0; row < count; row++) {
+        const elements = Array.from({ length }, (_, i) => at(row, i));
+        elements.forEach((one, i) => {
+          x[before + row * ldx + i] = one;
+          expected[before + row * ldx + i] = (one - 2) * must(w[before + i], "weight");
+        });
+        of.push(
+          elements.reduce((a, b) => a + b, 0),
+          elements.reduce((a, b) => a + (b - 2) ** 2, 0),
+        );
+      }
+      const buffers = [x, w, y].map((one) => encode("float16", one));
+      const ofRows = encode("float32", new Array(2 * count).fill(77));
+      emulateAgain(ptx, {
+        kernel: form.symbol,
+        grid: [count, 1, 1],
+        block: [form.threads, 1, 1],
+        sharedBytes: form.sharedBytes,
+        budget: 1_000_000_000,
+        args: [
+          ...buffers.map((buffer) => ({ buffer, offset: 2 * before })),
+          ofRows,
+          ...[length, ldx].map(int),
+        ],
+      });
+      assertEquals(decode("float32", ofRows).map(Number), of);
+      const stored = decode("float16", must(buffers[2], "Y")).map(Number);
+      assertEquals(firstDifference(stored, expected), undefined);
+    }),
+    { numRuns: 40 },
+  );
+});
+
 Deno.test("toShiftedForm() asks that addresses and distances of rows are alike", () => {
   const when = (beside: Beside): string[] =>
     formOf({ ...must(SHAPES[0], "shape"), beside }).form.when.map(({ text }) => text).toSorted();
