@@ -19,6 +19,8 @@
 #pragma tri specialize(FITS) for COLS in {32768}; num_warps=sizeof(TYPE) == 2 ? 16 : 32, num_ctas=sizeof(TYPE) == 2 ? 2 : 1, max_registers=64
 #pragma tri specialize(FITS) for COLS in {65536}; num_warps=sizeof(TYPE) == 2 ? 8 : 16, num_ctas=sizeof(TYPE) == 2 ? 8 : 4, max_registers=64
 #pragma tri specialize(FITS) for COLS in {131072}; num_ctas=8, max_registers=sizeof(TYPE) == 2 ? 64 : 48
+// For targets without clusters.
+#pragma tri specialize(sizeof(TYPE) == 2 && FITS) for COLS in {32768}; num_warps=32, max_registers=64
 #pragma tri specialize(auto) for COLS in {4096}; num_warps=8
 
 #pragma tri kernel softmax_backward
