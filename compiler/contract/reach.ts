@@ -3,16 +3,22 @@
  * what memory holds is not a parameter.
  */
 import type { Func, Op, Region, Value } from "../ir/func.ts";
+import { hasTrait } from "../ir/table.ts";
+import { isPointer } from "../ir/types.ts";
 import { terminatorOf } from "../ir/walk.ts";
+import { bug } from "../support/bug.ts";
 
 /** The data flow of one function, forwards. Sets of parameters are bits, parameter 0 the lowest. */
 export class Reach {
   readonly #sets = new Map<Value, bigint>();
   readonly #params: readonly Value[];
+  readonly #sourcesOf: (op: Op) => readonly Value[];
   readonly #lists = new Map<bigint, readonly Value[]>();
 
-  constructor(func: Func) {
+  /** @param sourcesOf the operands of an operation that are looked at */
+  constructor(func: Func, sourcesOf: (op: Op) => readonly Value[] = ({ operands }) => operands) {
     this.#params = func.params;
+    this.#sourcesOf = sourcesOf;
     func.params.forEach((param, index) => this.#sets.set(param, 1n << BigInt(index)));
     this.#flow(func.body);
   }
@@ -38,7 +44,7 @@ export class Reach {
     for (const op of region.ops) {
       if (op.regions.length > 0) this.#control(op);
       else {
-        const set = op.name === "load" ? 0n : this.#union(op.operands);
+        const set = op.name === "load" ? 0n : this.#union(this.#sourcesOf(op));
         for (const result of op.results) this.#sets.set(result, set);
       }
     }
@@ -57,6 +63,37 @@ export class Reach {
     }
   }
 }
+
+/**
+ * Of a product the factors that are parameters by themselves, where there are any; of all else the operands. Where `units` are 1,
+ * these are no factors.
+ */
+export function factorsFirst(
+  { params }: Func,
+  units: ReadonlySet<string>,
+): (op: Op) => readonly Value[] {
+  const integers = new Set(
+    params.filter(({ type, name = "" }) => !isPointer(type.element) && !units.has(name)),
+  );
+  return ({ name, operands }) => {
+    const factors = name === "mul" ? operands.filter((one) => integers.has(unspread(one))) : [];
+    return factors.length > 0 ? factors : operands;
+  };
+}
+
+/** What a value is before it is widened and spread over a tile. */
+function unspread(value: Value): Value {
+  let one = value;
+  for (let { def } = one; def !== undefined && isSpread(def); { def } = one) {
+    const [source] = def.operands;
+    one = source ?? bug("nothing is spread");
+  }
+  return one;
+}
+
+const isSpread = (op: Op): boolean =>
+  op.name === "splat" || op.name === "broadcast" || op.name === "convert" ||
+  hasTrait(op, "reshapes");
 
 function leaving(region: Region): readonly Value[] {
   return region.ops.length === 0 ? [] : terminatorOf(region).operands;

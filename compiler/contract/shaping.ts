@@ -12,7 +12,7 @@ import { nameOf } from "./accesses.ts";
 import { AffineAnalysis } from "./affine.ts";
 import { paramsOf } from "./expr.ts";
 import { type Atom, isOfTile, type Poly, type Term } from "./poly.ts";
-import { Reach } from "./reach.ts";
+import { factorsFirst, Reach } from "./reach.ts";
 
 /** An access to so many times fewer elements than the largest one demands nothing: one number for each row of a matrix. */
 const MINOR = 8;
@@ -54,7 +54,9 @@ function demandsOf(func: Func): readonly Demands[] {
   const reach = new Reach(func);
   const inProgram = partsOfMasks(new AffineAnalysis(func, "program"));
   const withIndices = partsOfMasks(new AffineAnalysis(func, "strides"));
-  const integersOf = (value: Value): Names => reach.params(value).filter(isInteger).map(nameOf);
+  const factors = factorsOf(func);
+  const namesOf = (params: readonly Value[]): Names => params.filter(isInteger).map(nameOf);
+  const integersOf = (value: Value): Names => namesOf(reach.params(value));
   const found: Demands[] = [];
   walkOps(func.body, (op) => {
     if (!isMemoryOp(op) || op.name === "tensor_load") return;
@@ -76,7 +78,9 @@ function demandsOf(func: Func): readonly Demands[] {
       byParts: (units) => {
         const along = maskAlong(indices, { units, isStill: true });
         return [
-          ...program.address === undefined ? ofPointer : partNames(program.address, integersOf),
+          ...program.address === undefined
+            ? namesOf(factors(units).params(pointer))
+            : partNames(program.address, integersOf),
           ...along === undefined ? ofMask : partNames(along, integersOf),
         ];
       },
@@ -84,6 +88,17 @@ function demandsOf(func: Func): readonly Demands[] {
   });
   const most = found.reduce((so, { elements }) => Math.max(so, elements), 0);
   return found.filter(({ elements }) => !isMinor(elements, most));
+}
+
+/** The factors that values are computed from, for each set of strides that are 1, of which there are few. */
+function factorsOf(func: Func): (units: ReadonlySet<string>) => Reach {
+  const found = new Map<string, Reach>();
+  return (units) => {
+    const key = [...units].join();
+    const reach = found.get(key) ?? new Reach(func, factorsFirst(func, units));
+    found.set(key, reach);
+    return reach;
+  };
 }
 
 /**

@@ -6,6 +6,7 @@
  */
 import { type AxisFacts, type AxisInfo, likelyAxes } from "../tile/axis.ts";
 import { type Func, isOp, type Op, type OpOf, type Value } from "../ir/func.ts";
+import { loopOf } from "../ir/flow.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { hasTrait, isLookup, type OpWith } from "../ir/table.ts";
 import { usersOf, walkOps } from "../ir/walk.ts";
@@ -39,6 +40,8 @@ interface Anchor {
   readonly likely: number;
   /** Elements along `axis` that a thread has side by side: those of one access, or a word of them. */
   readonly vector: number;
+  /** Another axis, along which so many elements are one in memory: a thread that has all of them loads it once. */
+  readonly repeats?: { readonly axis: number; readonly size: number };
 }
 
 /** The other end of a flow of data: `order` maps the partner's axes to this anchor's (as `permute` does). */
@@ -96,6 +99,17 @@ function operandLoads(func: Func): ReadonlySet<Op> {
   return loads;
 }
 
+/** Loads of loops with dots, which lead to their operands. */
+function loadsBesideDots(func: Func): ReadonlySet<Op> {
+  const loads = new Set<Op>();
+  walkOps(func.body, (op) => {
+    const ops = op.name === "while" ? loopOf(op).body.ops : [];
+    if (!ops.some(({ name }) => name === "dot")) return;
+    for (const one of ops) if (one.name === "load") loads.add(one);
+  });
+  return loads;
+}
+
 function anchorOf(
   op: AnchorOp,
   axisInfo: (value: Value) => AxisInfo,
@@ -120,6 +134,23 @@ function anchorOf(
   const vector = Math.max(least, vectorAlong(op, axis, axisInfo));
   return { op, shape, axis, likely: axis, vector };
 }
+
+/** The runs of a load in which one element of memory is several of the tile, as a word in which numbers are packed. */
+function repeatsOf(
+  { op, axis }: Anchor,
+  axisInfo: (value: Value) => AxisInfo,
+): Anchor["repeats"] {
+  const { pointer, mask } = operandsOf(op);
+  const masked = mask && axisInfo(mask).constancy;
+  const runs = axisInfo(pointer).constancy.map((run, at) =>
+    at === axis ? 1 : Math.min(run, masked?.[at] ?? run, MOST_REPEATS)
+  );
+  const size = Math.max(...runs);
+  return size > 1 && axis !== undefined ? { axis: runs.indexOf(size), size } : undefined;
+}
+
+/** Numbers of four bits in a word. */
+const MOST_REPEATS = 8;
 
 /** The axis along which addresses increase by one element; the last axis breaks ties. */
 function longestRuns({ contiguity }: AxisInfo): number | undefined {
@@ -216,6 +247,7 @@ export function anchorLayouts(
 ): Map<Op, LinearLayout> {
   const anchors = new Map<AnchorOp, Anchor>();
   const operands = operandLoads(func);
+  const beside = loadsBesideDots(func);
   let likely: AxisFacts | undefined;
   const likelyInfo = (): AxisFacts => likely ??= likelyAxes(func);
   const leastBytes = (op: Op): number =>
@@ -227,7 +259,9 @@ export function anchorLayouts(
   walkOps(func.body, (op) => {
     if (!hasTrait(op, "anchors") || isLookup(op)) return;
     if (operandsOf(op).pointer.type.shape.length > 0) {
-      anchors.set(op, anchorOf(op, axisInfo, leastBytes(op), likelyInfo));
+      const anchor = anchorOf(op, axisInfo, leastBytes(op), likelyInfo);
+      const repeats = beside.has(op) ? repeatsOf(anchor, axisInfo) : undefined;
+      anchors.set(op, repeats === undefined ? anchor : { ...anchor, repeats });
     }
   });
   const users = usersOf(func);
@@ -279,7 +313,7 @@ function layoutFor(
     return permuteLayout(partner, invertOrder(strong.order));
   }
   let vector = anchor.vector;
-  let block: { axis: number; size: number } | undefined;
+  let block: { readonly axis: number; readonly size: number } | undefined = anchor.repeats;
   for (const { anchor: other, order } of links) {
     if (other.axis === undefined) continue;
     const axis = order[other.axis] ?? other.axis;

@@ -20,6 +20,7 @@ import {
   isBox,
   suitsChain,
   suitsComputed,
+  suitsMade,
   suitsWarpGroups,
   WARP_BITS,
 } from "./warp_group.ts";
@@ -95,17 +96,24 @@ export interface DotUse {
   readonly alongK: readonly [boolean, boolean];
   /** Copies bring both in words at least. */
   readonly inWords: boolean;
+  /** Copies bring one so, and its loop, which has no other dot, makes the other one. */
+  readonly isMade: boolean;
 }
 
 /** Nothing is known of the operands. */
-export const NO_USE: DotUse = { chained: false, alongK: [false, false], inWords: false };
+export const NO_USE: DotUse = {
+  chained: false,
+  alongK: [false, false],
+  inWords: false,
+  isMade: false,
+};
 
 /** The layouts of a `dot` for a number of warps. One whose result has a layout already keeps it. */
 export function dotLayouts(
   op: OpOf<"dot">,
   numWarps: number,
   target: Target,
-  { chained, alongK, inWords }: DotUse = NO_USE,
+  { chained, alongK, inWords, isMade }: DotUse = NO_USE,
 ): DotLayouts {
   const { a, b } = operandsOf(op);
   const settled = resultOf(op).type.layout;
@@ -121,7 +129,8 @@ export function dotLayouts(
     grouped: inRegisters ||
       (isFree
         ? suitsWarpGroups(op, numWarps, target, alongK) ||
-          (inWords && suitsComputed(op, numWarps, target))
+          (inWords && suitsComputed(op, numWarps, target)) ||
+          (isMade && suitsMade(op, numWarps, target))
         : settled === undefined && isBox(b) && suitsChain(op, numWarps, target, alongK)),
     inRegisters,
     settled,

@@ -6,6 +6,9 @@ import { axisShifts, type LinearLayout } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import type { Target } from "../targets.ts";
 import { computedOperand } from "./computed_operand.ts";
+import { loopOf } from "../ir/flow.ts";
+import { walkOps } from "../ir/walk.ts";
+import { isMadeIn } from "./warp_group.ts";
 import { type DotLayouts, dotLayouts, type DotUse } from "./dot.ts";
 
 /** Bytes of the narrowest asynchronous copy. */
@@ -18,16 +21,20 @@ export class DotsOfFunction {
   readonly #anchors: ReadonlyMap<Op, LinearLayout>;
   /** Dots of a result that another one takes (chains.ts). */
   readonly chained: ReadonlySet<OpOf<"dot">>;
+  /** The operations beside dots that are the only ones of their loops. */
+  readonly #lonely: ReadonlyMap<OpOf<"dot">, ReadonlySet<Op>>;
   readonly #found = new Map<OpOf<"dot">, DotLayouts>();
 
   constructor(
+    func: Func,
     options: { readonly target: Target; readonly numWarps: number },
-    maps: Func["maps"],
     anchors: ReadonlyMap<Op, LinearLayout>,
     chained: ReadonlySet<OpOf<"dot">>,
   ) {
+    const { maps } = func;
     this.#options = options;
     this.#maps = maps;
+    this.#lonely = lonelyDots(func);
     this.#anchors = anchors;
     this.chained = chained;
   }
@@ -49,8 +56,12 @@ export class DotsOfFunction {
   useOf(op: OpOf<"dot">): DotUse {
     const { a, b } = operandsOf(op);
     const alongK = [this.#isLoadedAlong(a, 1), this.#isLoadedAlong(b, 0)] as const;
-    const inWords = this.#isLoadedInWords(a) && this.#isLoadedInWords(b);
-    return { chained: this.chained.has(op), alongK, inWords };
+    const areInWords = [a, b].map((value) => this.#isLoadedInWords(value));
+    const beside = this.#lonely.get(op);
+    const isMade = beside !== undefined &&
+      [a, b].some((value, index) => isMadeIn(beside, value) && areInWords[1 - index] === true);
+    const inWords = areInWords.every((one) => one);
+    return { chained: this.chained.has(op), alongK, inWords, isMade };
   }
 
   /** Whether copies bring a loaded tile, maybe permuted, in words at least, which asynchronous copies need. */
@@ -77,4 +88,16 @@ export class DotsOfFunction {
     const first = layout?.register.find((basis) => basis !== 0);
     return first === 1 << must(axisShifts(value.type.shape)[axis], "shift of an axis");
   }
+}
+
+/** Dots that are the only ones of the bodies of loops, which have no loops in them. */
+function lonelyDots(func: Func): ReadonlyMap<OpOf<"dot">, ReadonlySet<Op>> {
+  const found = new Map<OpOf<"dot">, ReadonlySet<Op>>();
+  walkOps(func.body, (op) => {
+    if (op.name !== "while") return;
+    const { ops } = loopOf(op).body;
+    const [dot, ...others] = ops.filter(({ name }) => name === "dot" || name === "while");
+    if (isOp(dot, "dot") && others.length === 0) found.set(dot, new Set(ops));
+  });
+  return found;
 }

@@ -9,6 +9,7 @@ import type { AxisInfo } from "../tile/axis.ts";
 import { type Func, isOp, type Op, type OpOf, type Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { hasTrait } from "../ir/table.ts";
+import { isPointer } from "../ir/types.ts";
 import { usersOf, walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import { type OnHeap, runOnHeap } from "../support/on_heap.ts";
@@ -50,6 +51,8 @@ export interface LayoutOptions {
 
 /** The most operations between what is loaded and the result of a dot that it is combined with. */
 const MOST_STEPS = 8;
+/** The most operations between such a result and that: `(a @ b) * rows * columns` has one before its columns. */
+const MOST_FACTORS = 2;
 
 const isAtomic = (op: Op): op is OpOf<"atomic" | "atomic_cas"> =>
   op.name === "atomic" || op.name === "atomic_cas";
@@ -98,7 +101,7 @@ export class NaturalLayouts {
     // Warp groups do both likewise, where their operands are boxes.
     const standing = func.maps.length > 0 ? standingDots(func) : [];
     const chained = new Set([...chainedDots(func, this.#webs), ...standing]);
-    this.dots = new DotsOfFunction(options, func.maps, anchors, chained);
+    this.dots = new DotsOfFunction(func, options, anchors, chained);
     this.#hasFullChains = func.maps.length > 0 && multipliesMuch([...chained], this.#webs);
     this.#users = usersOf(func);
     this.#isOfNetwork = networksOf(func);
@@ -189,15 +192,26 @@ export class NaturalLayouts {
     for (const user of this.#users.get(value) ?? []) {
       const [result] = user.results;
       if (result === undefined) continue;
-      const dot = user.operands.map(({ def }) => def)
-        .find((def) => isOp(def, "dot") && this.dots.chained.has(def));
       const isSpread = isElementwise(user) || user.name === "expand_dims" ||
         user.name === "broadcast";
       if (!isSpread) continue;
-      const wanted = isOp(dot, "dot")
-        ? this.dots.of(dot).result
-        : this.#spreadOver(result, steps - 1);
+      const dot = this.#chainedDot(user.operands.filter((one) => one !== value));
+      const wanted = dot === undefined
+        ? this.#spreadOver(result, steps - 1)
+        : this.dots.of(dot).result;
       if (wanted !== undefined) return this.ofOperand(user, user.operands.indexOf(value), wanted);
+    }
+    return undefined;
+  }
+
+  /** The chained dot that some of these values are, or are computed from element by element. */
+  #chainedDot(values: readonly Value[]): OpOf<"dot"> | undefined {
+    let near = values;
+    for (let steps = 0; steps <= MOST_FACTORS && near.length > 0; steps++) {
+      const defs = near.flatMap(({ def }) => def ?? []);
+      const dot = defs.find((def) => isOp(def, "dot") && this.dots.chained.has(def));
+      if (isOp(dot, "dot")) return dot;
+      near = [...new Set(defs.filter(isElementwise).flatMap((def) => def.operands.filter(isTile)))];
     }
     return undefined;
   }
@@ -390,7 +404,9 @@ export class NaturalLayouts {
     if (this.#open.has(web)) this.#blockers.add(web);
     if (this.#open.has(web) || this.#isUndecided(web)) return undefined;
     this.#open.add(web);
-    const layout = (yield* this.#fromSources(web)) ?? (yield* this.#wanted(web)) ??
+    const areAddresses = isPointer(value.type.element);
+    const layout = (areAddresses ? yield* this.#wanted(web) : undefined) ??
+      (yield* this.#fromSources(web)) ?? (areAddresses ? undefined : yield* this.#wanted(web)) ??
       (this.#open.size > 1 ? undefined : this.#plain(value.type.shape));
     this.#open.delete(web);
     // All members get this layout, whichever was asked for first.
@@ -435,7 +451,8 @@ export class NaturalLayouts {
     for (const user of this.#users.get(value) ?? []) {
       const [result] = user.results;
       const index = user.operands.indexOf(value);
-      const access = this.#anchors.get(user);
+      // As the access itself has it: addresses that a loop carries go to where they are used.
+      const access = this.#besideDot(user) ?? this.#anchors.get(user);
       if (access !== undefined) return access;
       if (user.name === "dot") return this.ofOperand(user, index, access);
       const isTransparent = isElementwise(user) || hasTrait(user, "reshapes");

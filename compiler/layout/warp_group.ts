@@ -8,7 +8,7 @@
  * Source: PTX ISA 9.0, 9.7.15.5 "Asynchronous wgmma.mma_async: register fragments, shared memory matrix layout".
  */
 import { loopOf } from "../ir/flow.ts";
-import { type Func, isOp, type OpOf, type Value } from "../ir/func.ts";
+import { type Func, isOp, type Op, type OpOf, type Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { bytesOf, type IrType, isPointer } from "../ir/types.ts";
 import { walkOps } from "../ir/walk.ts";
@@ -110,6 +110,21 @@ export function suitsComputed(dot: OpOf<"dot">, numWarps: number, target: Target
     isLoaded(value) || computedOperand(value) !== undefined;
   return groupType(a)?.isEitherOrder === true &&
     dividesGroups(dot, [m, b.type.shape[1] ?? 0], numWarps, target, isStaged);
+}
+
+/** Whether a value is made by the operations of a region, and not just loaded. */
+export function isMadeIn(region: ReadonlySet<Op>, value: Value): boolean {
+  let { def } = value;
+  while (isOp(def, "permute") || isOp(def, "convert_layout")) ({ def } = operandsOf(def).value);
+  return def !== undefined && region.has(def) && def.name !== "load" && def.name !== "tensor_load";
+}
+
+/** The same where one operand is loaded, and threads store the other one, whatever it is made of, in slots of its own. */
+export function suitsMade(dot: OpOf<"dot">, numWarps: number, target: Target): boolean {
+  const { a, b } = operandsOf(dot);
+  const [m = 0] = a.type.shape;
+  return groupType(a)?.isEitherOrder === true && [a, b].some(isLoaded) &&
+    dividesGroups(dot, [m, b.type.shape[1] ?? 0], numWarps, target, () => true);
 }
 
 /** Whether warp groups multiply the elements of a dot, and can divide its result of this shape among them. */

@@ -22,6 +22,8 @@ export interface Part {
   readonly word: Operand;
   readonly byte: number;
   readonly bytes: 1 | 2;
+  /** Nothing else is in the word. */
+  readonly isAlone?: true;
 }
 
 export type Ref = Operand | Part;
@@ -208,6 +210,7 @@ export function unpackAccess(
     word: words[Math.floor((i * size) / 4)] ?? first,
     byte: (i * size) % 4,
     bytes: size === 1 ? 1 : 2,
+    ...shape.type === "b8" ? { isAlone: true } : {},
   }));
 }
 

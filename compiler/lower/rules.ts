@@ -1,7 +1,7 @@
 /** RULES: how each operation of the tile IR becomes PTX. */
 import type { Operand } from "../ptx/func.ts";
 import type { OpOf, Value } from "../ir/func.ts";
-import { operandsOf, resultOf } from "../ir/op.ts";
+import { constantOf as irConstant, operandsOf, resultOf } from "../ir/op.ts";
 import type { BinaryOp, ComparisonOp, TileOp } from "../ir/ops.ts";
 import type { OpWith } from "../ir/table.ts";
 import { type Element, isPointer, pointeeBytes } from "../ir/types.ts";
@@ -22,8 +22,9 @@ import { emitDeferred, lowered, memo } from "./values.ts";
 import { threadBases } from "../linear/threads.ts";
 import { lowerIf, lowerLeave, lowerWhile } from "./control.ts";
 import { lowerConvertLayout } from "./exchanges/convert_layout.ts";
+import { bitsOfByte, byteToHalf } from "./convert/bytes.ts";
 import { convertScalar } from "./convert/convert.ts";
-import { whole } from "./element.ts";
+import { type Ref, whole } from "./element.ts";
 import { type Emitter, int } from "./emitter.ts";
 import { lowerDot, toTf32 } from "./dots/dot.ts";
 import { lowerCheck } from "./calls/check.ts";
@@ -109,6 +110,22 @@ const binary = elementwise<BinaryOp>((e, op, at) => {
   const { left, right } = operandsOf(op);
   return lowerBinary(e, op.name, left.type.element, at(left), at(right));
 });
+/** With a constant, of all bytes in a register at once. */
+const bits: Rule<"and" | "shr"> = (cx, op) => {
+  const { left, right } = operandsOf(op);
+  binary(cx, op);
+  const constant = irConstant(right);
+  if (typeof constant !== "bigint") return;
+  const each = lowered(cx, resultOf(op));
+  const { element } = left.type;
+  cx.values.set(
+    resultOf(op),
+    memo(cx, (register) => {
+      const ref = lowered(cx, left)(register);
+      return bitsOfByte(cx.emitter, op.name, ref, element, constant) ?? each(register);
+    }),
+  );
+};
 const divide: Rule<"div"> = (cx, op, axisInfo) => {
   const { left, right } = operandsOf(op);
   const { element } = left.type;
@@ -201,11 +218,11 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
   rem: binary,
   min: binary,
   max: binary,
-  and: binary,
+  and: bits,
   or: binary,
   xor: binary,
   shl: binary,
-  shr: binary,
+  shr: bits,
   lt: compare,
   le: compare,
   gt: compare,
@@ -218,11 +235,16 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
     const { condition, then, otherwise } = operandsOf(op);
     return lowerSelect(e, then.type.element, at(condition), at(then), at(otherwise));
   }),
-  convert: elementwise<"convert">((e, op, at) => {
+  convert: (cx, op) => {
     const { value } = operandsOf(op);
-    const [from, to] = [value.type.element, resultOf(op).type.element];
-    return convertScalar(e, at(value), scalarName(from), scalarName(to));
-  }),
+    const result = resultOf(op);
+    const [from, to] = [scalarName(value.type.element), scalarName(result.type.element)];
+    const e = cx.emitter;
+    const convert = (ref: Ref): Ref =>
+      (to === "float16" ? byteToHalf(e, ref, from) : undefined) ??
+        convertScalar(e, whole(e, ref, value.type.element), from, to);
+    cx.values.set(result, memo(cx, (register) => convert(lowered(cx, value)(register))));
+  },
   bitcast: elementwise<"bitcast">((e, op, at) => {
     const { value } = operandsOf(op);
     return bitcastElement(e, at(value), value.type.element, resultOf(op).type.element);

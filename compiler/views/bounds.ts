@@ -268,7 +268,7 @@ export class Bounds {
       case "div":
       case "rem": {
         const { left, right } = operandsOf(op);
-        const [a, b] = [this.#value(left), this.#value(right)];
+        const [a, b] = [this.#value(left), this.#divisor(right)];
         // What a division by zero gives is not specified.
         if (b.min < 1n) return undefined;
         if (op.name === "div") {
@@ -303,6 +303,15 @@ export class Bounds {
       default:
         return undefined;
     }
+  }
+
+  /** The limits of what is divided by. Of a number of the launch, as heads for each head of keys, it is demanded not to be 0. */
+  #divisor(value: Value): Limits {
+    const limits = this.#value(value);
+    const poly = this.int(value);
+    if (limits.min !== 0n || limits.max < 1n || poly === undefined || varies(poly)) return limits;
+    this.#demands.atLeast(polyExpr(poly), 1n);
+    return { ...limits, min: 1n };
   }
 
   /** The limits of a value where a condition holds: `window > 0` needs no demand that it be positive. */

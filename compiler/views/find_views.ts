@@ -67,9 +67,10 @@ export function findViews(func: Func, options: ViewOptions): readonly FoundLoad[
       const position = positions.get(load);
       const single = areSingle ? singleDot(func, load, dots, chained) : undefined;
       const isStaying = !areSingle &&
-        dots.every((dot) =>
-          chained.has(dot) || (isStanding(dot) && positions.get(dot)?.loops.length === 1)
-        );
+        dots.every((dot) => {
+          const around = positions.get(dot)?.loops.length ?? 0;
+          return around > 0 && (chained.has(dot) || (isStanding(dot) && around === 1));
+        });
       if (position?.loops.length === 0 && single === undefined && !isStaying) {
         noView("it is in no loop");
       }

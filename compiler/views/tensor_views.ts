@@ -117,6 +117,8 @@ function pairedBoxes(
   let boxes = found.flatMap((one): Boxed[] => "view" in one ? [one] : []);
   const areSingle = hasSingleDots(func);
   const chained = boxes.length === 0 ? new Set() : chainedDots(func, phiWebsOf(func));
+  // What follows a loop of a chain has operands in shared memory, but no slots.
+  const outside = new Set(func.body.ops);
   for (let count = -1; count !== boxes.length && boxes.length > 0;) {
     count = boxes.length;
     const viewed = new Map(boxes.map(({ load, view }) => [load, view]));
@@ -129,6 +131,7 @@ function pairedBoxes(
       const loads = [a, b].map(loadOf);
       const [left, right] = loads.map((load) => load && viewed.get(load));
       const isChained = chained.has(op);
+      if (isChained && !areSingle && outside.has(op)) return;
       if (isChained) inChains.push(...loads.flatMap((load) => load ?? []));
       // What a chain computes comes from registers.
       const hasLeft = left !== undefined || (isChained && loads[0] === undefined);

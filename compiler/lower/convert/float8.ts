@@ -13,7 +13,7 @@ export type Float8 = "float8e4" | "float8e5";
 export const isFloat8 = (name: ScalarName): name is Float8 =>
   name === "float8e4" || name === "float8e5";
 
-const cvtName = (type: Float8): string => type === "float8e4" ? "e4m3x2" : "e5m2x2";
+export const cvtName = (type: Float8): string => type === "float8e4" ? "e4m3x2" : "e5m2x2";
 const f32 = (bits: number): Operand => ({ kind: "float", type: "f32", bits: BigInt(bits) });
 
 /** Bits of a power of two in float. */

@@ -1,5 +1,5 @@
 /** What loops can copy ahead: the loads of operands, and slots for them. */
-import type { OpOf } from "../../ir/func.ts";
+import type { Op, OpOf } from "../../ir/func.ts";
 import { loopOf } from "../../ir/flow.ts";
 import { madeBy, operandsOf } from "../../ir/op.ts";
 import { isLookup, rowOf } from "../../ir/table.ts";
@@ -42,7 +42,25 @@ export function slotsBesideBlocks(context: TargetContext, bytes: number, sums: n
 }
 
 /** Shared memory of a block that is the system's (CUDA C++ Programming Guide, compute capability 8.x and 9.0). */
-const RESERVED_BYTES = 1024;
+export const RESERVED_BYTES = 1024;
+
+/**
+ * Slots of copies beside memory of its own that a loop needs: the least if two blocks then fit a multiprocessor whose registers
+ * suffice for two, else as many as are wanted or fit.
+ */
+export function slotsBesideOwn(
+  dot: Op,
+  [bytes, own]: readonly [bytes: number, own: number],
+  context: TargetContext,
+  [least, wanted]: readonly [least: number, wanted: number],
+): number {
+  const { target, numWarps } = context;
+  const mayBeTwo = !fillsMultiprocessor(sumRegisters(dot), numWarps, target);
+  return query(target, ({ sharedBytesPerSm, sharedBytesPerBlock }) => {
+    const areTwo = mayBeTwo && least * bytes + own + RESERVED_BYTES <= sharedBytesPerSm / 2;
+    return areTwo ? least : Math.min(wanted, Math.floor((sharedBytesPerBlock - own) / bytes));
+  });
+}
 
 /** The loop's own hint is stronger than the kernel's. */
 export function stagesOf(loop: OpOf<"while">, { numStages }: TargetContext): number | undefined {
@@ -94,4 +112,13 @@ export function stateOf(
   staged: readonly Pick<PrefetchedOperand, "load">[],
 ): AddressState | undefined {
   return addressState(loop, staged.flatMap(({ load }) => load.operands));
+}
+
+/** 32-bit registers of a dot's accumulators. */
+export function sumRegisters(dot: Op): number {
+  return dot.results.reduce(
+    (sum, { type: { element, layout } }) =>
+      sum + bytesOf(element) / 4 * 2 ** (layout?.register.length ?? 0),
+    0,
+  );
 }

@@ -5,7 +5,6 @@
  */
 import type { Func, Op, OpOf } from "../../ir/func.ts";
 import { loopOf } from "../../ir/flow.ts";
-import { bytesOf } from "../../ir/types.ts";
 import {
   pipelineByIterations,
   pipelineBySlices,
@@ -26,6 +25,7 @@ import {
   slotsFor,
   stagesOf,
   stateOf,
+  sumRegisters,
 } from "./loop_loads.ts";
 import { stageGroupDot } from "../warp_groups/group_dot.ts";
 import { type MixedStates, pipelineMixedBeside } from "../warp_groups/mixed_beside.ts";
@@ -51,6 +51,7 @@ import {
   stageChunkedDot,
 } from "../warp_groups/chunked_loop.ts";
 import { pipelineComputed } from "../warp_groups/computed_loop.ts";
+import { pipelineMade } from "../warp_groups/made_loop.ts";
 import { pipelineStoredDot, planStoredDot } from "../warp_groups/stored_loop.ts";
 import {
   gatheredOperands,
@@ -112,6 +113,10 @@ export function pipelineLoop(
   const computed = pipelineComputed(func, loop, candidates, staged, context);
   if (computed !== undefined) return (area) => inProgram(computed(area));
   if (staged.length === 0) return undefined;
+  const made = context.target.asyncCopies
+    ? pipelineMade(func, loop, candidates, staged, context)
+    : undefined;
+  if (made !== undefined) return (area) => inProgram(made(area));
   const carried = stateOf(loop, staged);
   if (carried === undefined) return undefined;
   const mixed = pipelineByBothCopies(func, loop, candidates, staged, { context, isFirst });
@@ -265,12 +270,3 @@ function hasScalars(loop: OpOf<"while">, { entering }: AddressState): boolean {
 
 /** Accumulators that leave a thread no room for what it prefetches. */
 const MANY_REGISTERS = 128;
-
-/** 32-bit registers of a dot's accumulators. */
-function sumRegisters(dot: Op): number {
-  return dot.results.reduce(
-    (sum, { type: { element, layout } }) =>
-      sum + bytesOf(element) / 4 * 2 ** (layout?.register.length ?? 0),
-    0,
-  );
-}

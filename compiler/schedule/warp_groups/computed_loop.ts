@@ -11,10 +11,11 @@ import { resultOf } from "../../ir/op.ts";
 import { hasTrait } from "../../ir/table.ts";
 import { bytesOf, type IrType } from "../../ir/types.ts";
 import { computedOperand } from "../../layout/computed_operand.ts";
-import { layoutOf, tileBytes } from "../../layout/tiles.ts";
+import { fillsMultiprocessor, layoutOf, tileBytes } from "../../layout/tiles.ts";
 import { log2, product, sameLayout } from "../../linear/linear.ts";
 import { must } from "../../support/bug.ts";
 import { times } from "../../support/times.ts";
+import { query } from "../../targets.ts";
 import type { TargetContext } from "../../tile/pass.ts";
 import { aligned } from "../allocate_shared.ts";
 import type { ScheduleBuilder } from "../builder.ts";
@@ -22,14 +23,16 @@ import {
   GROUP_STAGES,
   isCopyable,
   prefetchableLoad,
+  RESERVED_BYTES,
   slotsFor,
   stagesOf,
   stateOf,
+  sumRegisters,
 } from "../pipeline/loop_loads.ts";
 import type { InBuffer, LoadedOperand, StagedOperand } from "../staged_operand.ts";
 import type { StagingArea } from "../staging_area.ts";
-import { stageGroupDot } from "./group_dot.ts";
-import { LEAST_SLOTS, pipelineGroupDot, planGroupDot } from "./warp_group_loop.ts";
+import type { GroupDot } from "./group_dot.ts";
+import { LEAST_OWN_SLOTS, LEAST_SLOTS, pipelineGroupDot, planGroupDot } from "./warp_group_loop.ts";
 
 /** How to pipeline a loop with such operands; undefined where there are none, or copies cannot bring what they take. */
 export function pipelineComputed(
@@ -45,20 +48,66 @@ export function pipelineComputed(
   const carried = group && stateOf(loop, group.staged);
   if (group === undefined || carried === undefined) return undefined;
   const areCopyable = group.staged.every((one) => isCopyable(copied(one), context.axisInfo()));
-  const bytes = group.staged.reduce((sum, one) => sum + one.bytes + ownBytes(one), 0);
-  const slots = slotsFor(context, bytes, stagesOf(loop, context) ?? GROUP_STAGES);
+  const { slots, ownSlots } = slotsOf(group, loop, context);
   if (!areCopyable || slots < LEAST_SLOTS) return undefined;
   return (area) => {
-    const dot = stageGroupDot(group, area, slots);
+    const [a, b] = group.staged.map((one) =>
+      area.stage(one, isApart(one) ? ownSlots ?? slots : slots)
+    );
+    const dot = { ...group, staged: [must(a, "operand"), must(b, "operand")] as const };
     const staged = dot.staged.map((one) => stageCopied(one, area, slots));
-    const change = (build: ScheduleBuilder, slot: Value): void => {
+    const change = (build: ScheduleBuilder, slot: Value, own: Value): void => {
       for (const [index, operand] of dot.staged.entries()) {
         const { buffer } = must(staged[index], "copied operand");
-        if (operand.isComputed === true) compute(build, loop, operand, buffer, slot);
+        const to = isApart(operand) ? own : slot;
+        if (operand.isComputed === true) compute(build, loop, operand, [buffer, slot], to);
       }
     };
-    return () => pipelineGroupDot({ func, loop, staged, carried, slots }, dot, change);
+    const apart = dot.staged.filter(isApart);
+    const changed = {
+      change,
+      isApart: (one: InBuffer) => apart.some(({ index }) => index === one.index),
+      ...ownSlots === undefined ? {} : { ownSlots },
+    };
+    return () => pipelineGroupDot({ func, loop, staged, carried, slots }, dot, changed);
   };
+}
+
+/**
+ * Slots of copies, and of operands that are computed apart from them where these have fewer: so that a second block fits a
+ * multiprocessor whose registers suffice for two. One computes while the other one multiplies.
+ */
+function slotsOf(
+  { dot, staged }: GroupDot<LoadedOperand>,
+  loop: OpOf<"while">,
+  context: TargetContext,
+): { readonly slots: number; readonly ownSlots: number | undefined } {
+  const sum = (bytes: (operand: LoadedOperand) => number): number =>
+    staged.reduce((all, one) => all + bytes(one), 0);
+  const copies = sum((one) => isApart(one) ? ownBytes(one) : one.bytes);
+  const own = sum((one) => isApart(one) ? one.bytes : 0);
+  const wanted = stagesOf(loop, context);
+  if (wanted === undefined && own > 0 && fitsTwice(dot, LEAST_SLOTS * copies, own, context)) {
+    return { slots: LEAST_SLOTS, ownSlots: LEAST_OWN_SLOTS };
+  }
+  const slots = slotsFor(context, copies + own, wanted ?? GROUP_STAGES);
+  return { slots, ownSlots: undefined };
+}
+
+/** Whether two blocks fit a multiprocessor. */
+function fitsTwice(
+  dot: OpOf<"dot">,
+  copies: number,
+  own: number,
+  { target, numWarps }: TargetContext,
+): boolean {
+  const sums = sumRegisters(dot);
+  return !fillsMultiprocessor(sums, numWarps, target) &&
+    query(
+      target,
+      ({ sharedBytesPerSm }) =>
+        copies + LEAST_OWN_SLOTS * own + RESERVED_BYTES <= sharedBytesPerSm / 2,
+    );
 }
 
 /** An operand that is computed from a tile that the loop loads, in the tile's layout. */
@@ -118,11 +167,11 @@ function compute(
   build: ScheduleBuilder,
   loop: OpOf<"while">,
   { load, source, buffer }: InBuffer<LoadedOperand>,
-  from: Value,
-  slot: Value,
+  from: readonly [buffer: Value, slot: Value],
+  to: Value,
 ): void {
   const tile = resultOf(load);
-  const own = build.value("local_load", [from, slot], tile.type, { access: "vectors" });
+  const own = build.value("local_load", from, tile.type, { access: "vectors" });
   const known = new Map<Value, Value>([[tile, own]]);
   for (const op of loopOf(loop).body.ops) {
     if (known.has(source)) break;
@@ -131,5 +180,5 @@ function compute(
       build.out.push(...copyOps(build.func, [op], known));
     }
   }
-  build.effect("local_store", [must(known.get(source), "computed operand"), buffer, slot]);
+  build.effect("local_store", [must(known.get(source), "computed operand"), buffer, to]);
 }

@@ -4,7 +4,13 @@ import type { Func, OpOf, Value } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
 import { countUses } from "../../ir/walk.ts";
 import { areRowsDealt, suitsRegisters } from "../../layout/register_operand.ts";
-import { isApart, suitsComputed, suitsWarpGroups, WARP_BITS } from "../../layout/warp_group.ts";
+import {
+  isApart,
+  suitsComputed,
+  suitsMade,
+  suitsWarpGroups,
+  WARP_BITS,
+} from "../../layout/warp_group.ts";
 import { axisShifts, ofAxis } from "../../linear/linear.ts";
 import type { Target } from "../../targets.ts";
 import type { ScheduleBuilder } from "../builder.ts";
@@ -37,7 +43,7 @@ export function groupDotOf<O extends StagedOperand>(
   const alongK = [isAlongK(a), isAlongK(b)] as const;
   const inRegisters = suitsRegisters(dot, numWarps, target, alongK);
   const suits = inRegisters || suitsWarpGroups(dot, numWarps, target, alongK) ||
-    suitsComputed(dot, numWarps, target);
+    suitsComputed(dot, numWarps, target) || suitsMade(dot, numWarps, target);
   const isDivided = inRegisters ? areRowsDealt(dot) : isGrouped(dot);
   if (!suits || !isDivided || !isAccumulated(func, loop, dot)) return undefined;
   return { dot, staged: [a, b], inRegisters };
@@ -77,15 +83,19 @@ export function isGrouped(dot: OpOf<"dot">): boolean {
   return WARP_BITS.every((bit, i) => layout?.warp[i] === n << bit);
 }
 
-/** Starts the dot in place of the one on registers. One that is apart must be finished in the same iteration. */
+/**
+ * Starts the dot in place of the one on registers, from a slot or from one for each operand. One that is apart must be finished
+ * in the same iteration.
+ */
 export function startGroupDot(
   build: ScheduleBuilder,
   { loop }: Plan,
   { dot, staged: [left, right], inRegisters }: GroupDot<InBuffer>,
   slot: Value,
+  [leftSlot, rightSlot]: readonly [Value, Value] = [slot, slot],
 ): Value {
   const result = resultOf(dot);
-  const operands = [operandsOf(dot).sum, left.buffer, slot, right.buffer, slot];
+  const operands = [operandsOf(dot).sum, left.buffer, leftSlot, right.buffer, rightSlot];
   const attrs = {
     a_depth: depthAxis(left),
     b_depth: depthAxis(right),

@@ -22,7 +22,7 @@ import { ScheduleBuilder } from "../builder.ts";
 import { carry } from "../carried.ts";
 import { type GroupDot, startGroupDot } from "./group_dot.ts";
 import { firstIteration, loadIteration, type Plan, storeIteration } from "../pipeline/prefetch.ts";
-import type { InBuffer, LoadedOperand } from "../staged_operand.ts";
+import type { InBuffer, LoadedOperand, StagedOperand } from "../staged_operand.ts";
 
 /** What the instruction takes as it is, in either order: elements of two bytes. */
 const ELEMENT_BYTES = 2;
@@ -37,7 +37,7 @@ export function planStoredDot(
   return isPlain(a) && isPlain(b) ? { ...group, staged: [asStored(a), asStored(b)] } : undefined;
 }
 
-export function asStored(operand: LoadedOperand): LoadedOperand {
+export function asStored<O extends StagedOperand>(operand: O): O {
   const { plan, source: { type } } = operand;
   const held = plan.columns.findIndex((column) => type.layout?.register.includes(column) !== true);
   return { ...operand, plan: { ...plan, vectorBits: Math.min(held, plan.vectorBits) } };

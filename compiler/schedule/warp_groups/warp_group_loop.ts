@@ -27,7 +27,7 @@ import { ScheduleBuilder } from "../builder.ts";
 import { carry } from "../carried.ts";
 import { type GroupDot, groupDotOf, settleGroupDot, startGroupDot } from "./group_dot.ts";
 import { copyIteration, copyPrologue, type Plan } from "../pipeline/prefetch.ts";
-import type { InBuffer, LoadedOperand } from "../staged_operand.ts";
+import type { InBuffer, LoadedOperand, StagedOperand } from "../staged_operand.ts";
 
 /** Slots with which one dot is under way, one waits, and the copies for one more are on their way. */
 export const LEAST_SLOTS = 3;
@@ -56,13 +56,13 @@ const canChange = ({ source: { type }, isComputed }: LoadedOperand): boolean =>
   (type.layout !== undefined && copyBits(type.layout) === 0);
 
 /** The axis along which an operand is copied. */
-function copiedAxis({ source: { type } }: LoadedOperand): 0 | 1 | undefined {
+function copiedAxis({ source: { type } }: StagedOperand): 0 | 1 | undefined {
   const first = type.layout?.register.find((basis) => basis !== 0);
   return first === 1 ? 1 : first === type.shape[1] ? 0 : undefined;
 }
 
 /** A staged operand whose buffer has the layout that warp groups read, with lines along the axis that is copied. */
-function inGroupLayout(operand: LoadedOperand): LoadedOperand | undefined {
+export function inGroupLayout<O extends StagedOperand>(operand: O): O | undefined {
   const { type } = operand.source;
   const inner = copiedAxis(operand);
   const shared = inner === undefined ? undefined : groupLayout(type, inner);
@@ -73,24 +73,40 @@ function inGroupLayout(operand: LoadedOperand): LoadedOperand | undefined {
 }
 
 /** What threads do with what they have copied into a slot, before the dot reads it. */
-export type ChangeCopies = (build: ScheduleBuilder, slot: Value) => void;
+export interface ChangedCopies {
+  /** `own`: the slot of an operand that is computed apart from its copies. */
+  readonly change: (build: ScheduleBuilder, slot: Value, own: Value) => void;
+  /** Slots of operands that are computed so, where they are fewer than those of copies. */
+  readonly ownSlots?: number;
+  /** Whether an operand is computed so. */
+  readonly isApart: (operand: InBuffer) => boolean;
+}
+
+/** Slots with which one operand is computed while a dot reads another one, if threads wait for each other in between. */
+export const LEAST_OWN_SLOTS = 2;
 
 /** The loop, with what comes before and after it. */
 export function pipelineGroupDot(
   plan: Plan,
-  group: GroupDot<InBuffer<LoadedOperand>>,
-  change: ChangeCopies = () => undefined,
+  group: GroupDot<InBuffer>,
+  changed?: ChangedCopies,
 ): Op[] {
   const { func, loop, slots } = plan;
+  const ownSlots = changed?.ownSlots;
   const { body } = loopOf(loop);
   const before = new ScheduleBuilder(func, [], loop.span);
   // Slots of dots that may be under way while copies are started.
   const busy = isApart(group.dot) ? 1 : 2;
   const ahead = copyPrologue(plan, before, "nothing", slots - busy);
 
-  const initial = [before.int(0), before.int(slots - busy), ahead.runs, ...ahead.state] as const;
-  const { inBody, yields } = carry(plan, initial);
-  const [from, to, runs, ...state] = inBody;
+  const initial = {
+    from: before.int(0),
+    to: before.int(slots - busy),
+    own: ownSlots === undefined ? undefined : before.int(0),
+    runs: ahead.runs,
+    state: ahead.state,
+  };
+  const { inBody: { from, to, own = from, runs, state }, yields } = carry(plan, initial);
   const build = new ScheduleBuilder(func, [], loop.span);
   for (const op of body.ops) {
     if (op !== group.dot) {
@@ -99,15 +115,24 @@ export function pipelineGroupDot(
     }
     build.effect("wait_group", [], { pending: slots - busy - 1 });
     roundOwnCopies(build, plan, from);
-    change(build, from);
+    // The dot that has read the slot, which each thread has waited for.
+    if (ownSlots !== undefined) build.barrier();
+    changed?.change(build, from, own);
     build.effect("async_proxy_fence", []);
     build.barrier();
     const iteration = { state, runs };
-    const started = startGroupDot(build, plan, group, from);
+    const [left, right] = group.staged.map((one) => changed?.isApart(one) === true ? own : from);
+    const started = startGroupDot(build, plan, group, from, [left ?? from, right ?? from]);
     const next = copyIteration(plan, build, iteration, to, "nothing");
     // A dot that waits for itself does so while the copies are under way; of others the one before it is waited for.
     settleGroupDot(build, plan, group, started);
-    yields([build.advance(from, slots), build.advance(to, slots), next.runs, ...next.state]);
+    yields({
+      from: build.advance(from, slots),
+      to: build.advance(to, slots),
+      own: ownSlots === undefined ? undefined : build.advance(own, ownSlots),
+      runs: next.runs,
+      state: next.state,
+    });
   }
   body.ops = build.out;
   const after = new ScheduleBuilder(func, [], loop.span);

@@ -206,6 +206,24 @@ export const ALGEBRA_RULES: readonly Rule[] = [
     },
   }),
   rule({
+    name: "bits-of-bytes",
+    doc:
+      "(B) x & c → (B)(x & c), (B) x >> c → (B)(x >> c), where the bytes x have all bits that count: " +
+      "four of them are in a register",
+    ops: ["and", "shr"],
+    apply: (op, rw) => {
+      const [left, right] = pairOf(op);
+      const inner = madeBy(left, "convert");
+      const count = constantOf(right);
+      if (inner === undefined || typeof count !== "bigint") return undefined;
+      const { value } = operandsOf(inner);
+      if (!hasBits(op.name, value.type.element, left.type.element, count)) return undefined;
+      const type = { ...value.type, shape: left.type.shape };
+      const narrow = rw.emit(op.name, [value, rw.constant(count, type, op.span)], type, op.span);
+      return rw.emit("convert", [narrow], resultOf(op).type, op.span);
+    },
+  }),
+  rule({
     name: "bitcast-twice",
     doc: "two bit casts → one",
     ops: ["bitcast"],
@@ -244,6 +262,16 @@ export const ALGEBRA_RULES: readonly Rule[] = [
     },
   }),
 ];
+
+/** Whether bytes that become wider integers have all bits of them that an operation with a constant leaves. */
+function hasBits(name: "and" | "shr", byte: Element, wide: Element, count: bigint): boolean {
+  if (isPointer(wide) || !wraps(wide)) return false;
+  const isSigned = byte === "int8";
+  if (count < 0n || (!isSigned && byte !== "uint8")) return false;
+  if (name === "and") return count <= (isSigned ? 127n : 255n);
+  // The sign goes on above a byte.
+  return count < 8n && (!isSigned || SCALARS[wide].signed);
+}
 
 /** A number that wraps; what becomes a bool is only compared with 0. */
 const wraps = (element: Element): boolean =>

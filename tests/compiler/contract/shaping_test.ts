@@ -42,6 +42,24 @@ __global__ void k(float *X, float *Y, int heads, int sm) {
   );
 });
 
+Deno.test("of rows that a table names the stride is demanded, not what they are divided by", () => {
+  assertEquals(
+    demandsOf(`
+__global__ void k(float *X, float *Y, int *Rows, int several, int ldx) {
+  ${ROWS}
+  int row[16] = *(Rows + m);
+  float *p[16, 64] = X + (row / several)[:, newaxis] * ldx + n[newaxis, :];
+  float sum[16, 64] = 0;
+  for (int i = 0; i < 4; i += 1) {
+    sum += *p;
+    p += 64;
+  }
+  *(Y + m[:, newaxis] * 64 + n[newaxis, :]) = sum;
+}`),
+    ["ldx"],
+  );
+});
+
 Deno.test("how often a loop runs decides no address that it moves by a stride", () => {
   assertEquals(
     demandsOf(`

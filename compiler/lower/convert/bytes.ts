@@ -1,0 +1,79 @@
+/**
+ * Bytes of a word, several at a time: as halves, two, and in operations on bits with a constant, four.
+ *
+ * An integer n below 1024 is the end of the half 1024 + n, whose bits are
+ * 0x6400 + n, so a permutation of bytes and one subtraction of pairs convert two; `cvt` takes an instruction for each, of which
+ * a multiprocessor does a quarter as many. For float8 `cvt` converts pairs. Results are exact.
+ */
+import type { Element } from "../../ir/types.ts";
+import type { Operand } from "../../ptx/func.ts";
+import type { ScalarName } from "../../support/scalar.ts";
+import { type Part, permuteBytes, type Ref } from "../element.ts";
+import { type Emitter, int } from "../emitter.ts";
+import { cvtName, isFloat8 } from "./float8.ts";
+
+/** Bytes of which each has its highest bit set: n + 128 of a signed n. */
+const SIGNS = 0x80808080;
+/** Two times the upper byte of 1024, and what is subtracted from two halves. */
+const UPPER = 0x64646464;
+const UNSIGNED = 0x64006400;
+const SIGNED = 0x64806480;
+
+/** A byte beside others as a half, which is beside its neighbour; undefined for other elements. */
+export function byteToHalf(e: Emitter, ref: Ref, from: ScalarName): Part | undefined {
+  if (ref.kind !== "piece" || ref.bytes !== 1 || ref.isAlone === true) return undefined;
+  const pair = ref.byte & ~1;
+  const word = isFloat8(from)
+    ? float8Pair(e, ref.word, pair, from)
+    : from === "int8" || from === "uint8"
+    ? integerPair(e, ref.word, pair, from)
+    : undefined;
+  return word && { kind: "piece", word, byte: (ref.byte & 1) * 2, bytes: 2 };
+}
+
+/** Operations on bits that four bytes of a word take together. */
+type BitOp = "and" | "shr";
+const BITS: Readonly<Record<BitOp, (e: Emitter, word: Operand, byte: bigint) => Operand>> = {
+  and: (e, word, byte) => e.pure("and.b32", "b32", [word, int(byte * EACH)]),
+  shr: (e, word, count) => {
+    const moved = e.pure("shr.u32", "b32", [word, int(count)]);
+    return e.pure("and.b32", "b32", [moved, int((0xffn >> count) * EACH)]);
+  },
+};
+const EACH = 0x01010101n;
+
+/** A byte beside others after an operation with a constant, beside them as before; undefined for other elements. */
+export function bitsOfByte(
+  e: Emitter,
+  name: BitOp,
+  ref: Ref,
+  element: Element,
+  constant: bigint,
+): Part | undefined {
+  if (ref.kind !== "piece" || ref.bytes !== 1 || ref.isAlone === true) return undefined;
+  const isByte = element === "uint8" || (element === "int8" && name === "and");
+  // Larger counts have rules of their own.
+  const isCount = name === "and" || (constant >= 0n && constant < 8n);
+  if (!isByte || !isCount) return undefined;
+  return { ...ref, word: BITS[name](e, ref.word, BigInt.asUintN(8, constant)) };
+}
+
+function integerPair(e: Emitter, word: Operand, byte: number, from: "int8" | "uint8"): Operand {
+  const isSigned = from === "int8";
+  const positive = isSigned ? e.pure("xor.b32", "b32", [word, int(SIGNS)]) : word;
+  const above = permuteBytes(e, positive, int(UPPER), [byte, 4, byte + 1, 4]);
+  const least = e.inRegister(int(isSigned ? SIGNED : UNSIGNED), "b32");
+  return e.pure("sub.rn.f16x2", "b32", [above, least]);
+}
+
+function float8Pair(
+  e: Emitter,
+  word: Operand,
+  byte: number,
+  from: "float8e4" | "float8e5",
+): Operand | undefined {
+  if (!e.target.float8) return undefined;
+  const low = byte === 0 ? word : e.pure("shr.u32", "b32", [word, int(8 * byte)]);
+  const pair = e.pure("cvt.u16.u32", "b16", [low]);
+  return e.pure(`cvt.rn.f16x2.${cvtName(from)}`, "b32", [pair]);
+}
