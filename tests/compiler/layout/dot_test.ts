@@ -31,7 +31,12 @@ function layoutsFor(
   const op = newOp(func, "dot", operands, [{ element: sum, shape: [m, n, q] }], span, {
     mode: "ieee",
   });
-  const layouts = dotLayouts(op, numWarps, ALL_TARGETS[target], { chained, alongK, inWords: true, isMade: false });
+  const layouts = dotLayouts(op, numWarps, ALL_TARGETS[target], {
+    chained,
+    alongK,
+    inWords: true,
+    isMade: false,
+  });
   // A product with a layout keeps it, chained or not.
   const laidOut = newOp(
     func,
