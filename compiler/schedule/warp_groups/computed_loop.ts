@@ -87,8 +87,9 @@ function slotsOf(
   const copies = sum((one) => isApart(one) ? ownBytes(one) : one.bytes);
   const own = sum((one) => isApart(one) ? one.bytes : 0);
   const wanted = stagesOf(loop, context);
-  if (wanted === undefined && own > 0 && fitsTwice(dot, LEAST_SLOTS * copies, own, context)) {
-    return { slots: LEAST_SLOTS, ownSlots: LEAST_OWN_SLOTS };
+  const least = wanted ?? LEAST_SLOTS;
+  if (own > 0 && least >= LEAST_SLOTS && fitsTwice(dot, least * copies, own, context)) {
+    return { slots: least, ownSlots: LEAST_OWN_SLOTS };
   }
   const slots = slotsFor(context, copies + own, wanted ?? GROUP_STAGES);
   return { slots, ownSlots: undefined };
