@@ -252,6 +252,25 @@ Deno.test("toShiftedForm() asks that addresses and distances of rows are alike",
   assertEquals(when("weights"), demands);
 });
 
+Deno.test("toShiftedForm() loads weights of halves by three pieces a vector, those of floats by words", () => {
+  const countOf = (shape: Partial<Shape>, access: string): number => {
+    const { ptx, form } = formOf({ ...must(SHAPES[0], "shape"), beside: "weights", ...shape });
+    const entry = must(
+      ptx.split(".visible .entry ").find((one) => one.startsWith(form.symbol)),
+      "entry",
+    );
+    return entry.match(new RegExp(`ld\\.global(\\.L2::256B)?\\.${access} `, "g"))?.length ?? 0;
+  };
+  // Four vectors of rows, and an element of the ends of each tensor.
+  const halves = { type: "float16", bytes: 8192, numWarps: 4 } as const;
+  assertEquals(countOf(halves, "v4.b32"), 4);
+  assertEquals(countOf(halves, "v2.b32"), 3 * 4);
+  assertEquals(countOf(halves, "b16"), 2);
+  const floats = { numWarps: 8 } as const;
+  assertEquals(countOf(floats, "v4.b32"), 4);
+  assertEquals(countOf(floats, "b32"), 4 * 4 + 2);
+});
+
 Deno.test("toShiftedForm() leaves alone what it was not timed for, or would change", () => {
   const [shape] = SHAPES;
   const has = (changed: Partial<Shape>, more = ""): boolean => {
