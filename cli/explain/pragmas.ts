@@ -23,7 +23,7 @@ export const PRAGMAS = {
     "#pragma tri kernel f\n#pragma tri num_warps=2\n__global__ void f(int *X) { *X = 1; }",
   ),
   E9010: file(
-    "The caller selects variants, the tuner selects configurations. A name is declared in one of the two, once.",
+    "The caller selects variants, the tuner selects configurations. A name is declared in one of the two, once, and a line gives an option one value: `config TM=64; num_warps=4`.",
     "#pragma tri variants T in {16, 32}\n#pragma tri config T=16\n__global__ void f(int *X) { *X = T; }",
     "#pragma tri variants T in {16, 32}\n__global__ void f(int *X) { *X = T; }",
   ),

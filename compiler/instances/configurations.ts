@@ -273,6 +273,19 @@ export function namesOf(item: PragmaItem): readonly (Binding | Axis)[] {
   }
 }
 
+/** The options that a line states for its instances. */
+export function optionsOf(item: PragmaItem): readonly (OptionSetting | Axis)[] {
+  switch (item.kind) {
+    case "config":
+    case "specialize":
+      return item.options;
+    case "configs":
+      return item.optionAxes;
+    default:
+      return [];
+  }
+}
+
 export function axesOfItem(item: PragmaItem): readonly (readonly [string, readonly string[]])[] {
   return namesOf(item).map((
     entry,

@@ -4,13 +4,15 @@
  */
 import type { PragmaItem } from "../pragma/pragma.ts";
 import type { Configurations, Define } from "../options.ts";
-import type { Reporter } from "../support/diagnostic.ts";
+import { OPTION_AXES } from "../pragma/pragma_options.ts";
+import type { DiagnosticDetails, Reporter } from "../support/diagnostic.ts";
 import type { Span } from "../support/source.ts";
 import { chooseConfigs, type Coverage, wantedOf } from "./choose_configs.ts";
 import {
   axesOfItem,
   configLabel,
   namesOf,
+  optionsOf,
   passingConfigs,
   reportNoneLeft,
 } from "./configurations.ts";
@@ -168,6 +170,7 @@ function declaredParameters(
   /** All `variants` lines multiply, so they are one list; the other items are a list each. */
   const axes = new Map<string, Span>();
   for (const { item } of items) {
+    checkOptions(item, reporter);
     const kind = item.kind === "variant" || item.kind === "variants" ? "variant" : "config";
     const seen = item.kind === "variants" ? axes : new Map<string, Span>();
     for (const { name, span } of namesOf(item)) {
@@ -190,6 +193,20 @@ function declaredParameters(
   }
   return [...found.values()];
 }
+
+/** A line has one value for each of its options: nothing says which of two is meant. */
+function checkOptions(item: PragmaItem, reporter: Reporter): void {
+  const seen = new Map<string, Span>();
+  for (const { name, span } of optionsOf(item)) {
+    const more = item.kind !== "specialize" && isAxis(name)
+      ? `; in \`configs\`, \`${name} in { … }\` lists several`
+      : "";
+    const hint = `remove one of them${more}`;
+    reportTwice(seen, name, span, `\`${name}\` has two values`, reporter, { hint });
+  }
+}
+
+const isAxis = (name: string): boolean => OPTION_AXES.some((option) => option === name);
 
 /** A parameter that a line of `specialize` is repeated for has its values from there alone. */
 function checkSpecialize(items: readonly SourcedItem[], reporter: Reporter): void {
@@ -223,11 +240,13 @@ function reportTwice(
   span: Span,
   message: string,
   reporter: Reporter,
+  details: DiagnosticDetails = {},
 ): void {
   const before = seen.get(name);
   if (before === undefined) seen.set(name, span);
   else {
-    reporter.error("E9010", span, message, { notes: [{ message: "the first one", span: before }] });
+    const notes = [{ message: "the first one", span: before }];
+    reporter.error("E9010", span, message, { ...details, notes });
   }
 }
 

@@ -126,7 +126,7 @@ export const CODES = {
   E9003: "a kernel pragma in a position where it is not allowed",
   E9005: "an unknown word in a pragma",
   E9006: "a pragma for a kernel that does not exist",
-  E9010: "a parameter of both variants and configurations, or a name given twice",
+  E9010: "a parameter of both variants and configurations, or a name or an option given twice",
   E9012: "a tuning key that is not an integer or `bool` parameter of the kernel",
   E9013: "a name that is not available in an expression of a pragma",
   E9014: "an invalid value of an option",

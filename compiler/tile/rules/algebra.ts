@@ -1,9 +1,18 @@
 /** Element-wise arithmetic. Floats are rewritten only where the result is the same to the last bit. */
 import { isLossless, type ScalarValue } from "../../support/arith.ts";
 import { SCALARS } from "../../support/scalar.ts";
+import type { Op, Value } from "../../ir/func.ts";
+import type { Rewriter } from "../rewrite.ts";
 import { constantOf, madeBy, operandsOf, pairOf, resultOf } from "../../ir/op.ts";
 import type { ComparisonOp, TileOp } from "../../ir/ops.ts";
-import { type Element, isFloat, isPointer, sameElement, sameShape } from "../../ir/types.ts";
+import {
+  type Element,
+  type IrType,
+  isFloat,
+  isPointer,
+  sameElement,
+  sameShape,
+} from "../../ir/types.ts";
 import { COMMUTING, isZero, type Rule, rule } from "./rule.ts";
 
 /** A right operand that decides the result: `x op c` is x, or c, or zero. */
@@ -224,6 +233,21 @@ export const ALGEBRA_RULES: readonly Rule[] = [
     },
   }),
   rule({
+    name: "bits-of-conditions",
+    doc:
+      "(int) a & (int) b → (int) (a & b) of bools, also | and ^: masks are written so, and analyses read bools",
+    ops: ["and", "or", "xor"],
+    apply: (op, rw) => {
+      const { left, right } = operandsOf(op);
+      const { type } = resultOf(op);
+      if (type.element === "bool") return undefined;
+      const [a, b] = [left, right].map((value) => conditionOf(value, op, rw));
+      if (a === undefined || b === undefined) return undefined;
+      const both = rw.emit(op.name, [a(), b()], { ...type, element: "bool" }, op.span);
+      return rw.emit("convert", [both], type, op.span);
+    },
+  }),
+  rule({
     name: "bitcast-twice",
     doc: "two bit casts → one",
     ops: ["bitcast"],
@@ -271,6 +295,16 @@ function hasBits(name: "and" | "shr", byte: Element, wide: Element, count: bigin
   if (name === "and") return count <= (isSigned ? 127n : 255n);
   // The sign goes on above a byte.
   return count < 8n && (!isSigned || SCALARS[wide].signed);
+/** What makes the bools that a tile of integers was converted from, before it was stretched to its shape. */
+function conditionOf(value: Value, op: Op, rw: Rewriter): (() => Value) | undefined {
+  const stretched = madeBy(value, "broadcast") ?? madeBy(value, "splat");
+  const converted = stretched === undefined ? value : operandsOf(stretched).value;
+  const source = madeBy(converted, "convert");
+  const condition = source && operandsOf(source).value;
+  if (condition?.type.element !== "bool") return undefined;
+  if (stretched === undefined) return () => condition;
+  const type: IrType = { element: "bool", shape: value.type.shape };
+  return () => rw.emit(stretched.name, [condition], type, op.span);
 }
 
 /** A number that wraps; what becomes a bool is only compared with 0. */
