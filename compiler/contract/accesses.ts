@@ -12,7 +12,7 @@ import type { Observation } from "./affine_rules.ts";
 import { type Dividend, dividendsIn } from "./dividends.ts";
 import { type Bound, boundsOf } from "./groups.ts";
 import type { Atom, Poly, Term } from "./poly.ts";
-import { Reach } from "./reach.ts";
+import { Roots } from "./roots.ts";
 import type { Access } from "./types.ts";
 
 /** Accesses of a kernel whose addresses are followed; parameters that further ones lead to have no tensor and no range. */
@@ -52,7 +52,7 @@ export interface Accesses {
 export function collectAccesses(func: Func): Accesses {
   const analysis = new AffineAnalysis(func);
   const inProgram = new AffineAnalysis(func, "program");
-  const reach = new Reach(func);
+  const addressRoots = new Roots(func);
   const affine: MemoryAccess[] = [];
   const iterated: MemoryAccess[] = [];
   const vague = new Set<Value>();
@@ -67,7 +67,7 @@ export function collectAccesses(func: Func): Accesses {
     const element = pointer.type.element;
     // Buffers of the file are the compiler's own affair, not the caller's.
     if (!isPointer(element) || element.space === "constant") return;
-    const roots = rootsOf(func, reach, pointer);
+    const roots = addressRoots.of(pointer);
     for (const root of roots) noteDirection(direction, nameOf(root), op);
     if (affine.length + iterated.length < MAX_ACCESSES) {
       const conditions = { mask, isConditional: conditional.has(op) };
@@ -147,13 +147,6 @@ export function wholeElements(bytes: Poly, size: number): Poly | undefined {
   return new Map(
     [...bytes].map(([key, term]) => [key, { ...term, coefficient: term.coefficient / by }]),
   );
-}
-
-/** The pointer parameters an address may come from: any of them, if none leads to it. */
-function rootsOf(func: Func, reach: Reach, pointer: Value): readonly Value[] {
-  const isRoot = (param: Value): boolean => isPointer(param.type.element);
-  const reached = reach.params(pointer).filter(isRoot);
-  return reached.length > 0 ? reached : func.params.filter(isRoot);
 }
 
 function noteDirection(

@@ -22,7 +22,7 @@ import { nameOf, wholeElements } from "./accesses.ts";
 import { AffineAnalysis } from "./affine.ts";
 import { normalForm, sameExpr } from "./normal.ts";
 import { addPoly, type Atom, constantOf, type Poly, polyOf, subPoly } from "./poly.ts";
-import { Reach } from "./reach.ts";
+import { Roots } from "./roots.ts";
 import type { ContractExpr, ContractParam, TensorContract } from "./types.ts";
 
 /** What the merged contract says, without what this module adds. */
@@ -126,12 +126,12 @@ function accessReader(
   visit(func.body, []);
   if (!isKnown) return undefined;
   const analysis = new AffineAnalysis(func, "program");
-  const reach = new Reach(func);
+  const roots = new Roots(func);
   const params = new Set(func.params);
   const known = new Map<TensorContract, readonly Access[] | undefined>();
   const accessesOf = (tensor: TensorContract): readonly Access[] | undefined => {
     if (!known.has(tensor)) {
-      known.set(tensor, readAccesses(tensor, { places, analysis, reach, func }));
+      known.set(tensor, readAccesses(tensor, { places, analysis, roots, func }));
     }
     return known.get(tensor);
   };
@@ -148,13 +148,13 @@ interface Reading {
   readonly func: Func;
   readonly places: ReadonlyMap<Op, Pick<Access, "order" | "path">>;
   readonly analysis: AffineAnalysis;
-  readonly reach: Reach;
+  readonly roots: Roots;
 }
 
 /** All accesses of a parameter, if each of them is understood. */
 function readAccesses(
   tensor: TensorContract,
-  { func, places, analysis, reach }: Reading,
+  { func, places, analysis, roots }: Reading,
 ): readonly Access[] | undefined {
   const param = func.params.find((value) => nameOf(value) === tensor.param);
   if (param === undefined) return undefined;
@@ -162,16 +162,15 @@ function readAccesses(
   for (const [op, place] of places) {
     if (!isMemoryOp(op)) continue;
     const { pointer } = operandsOf(op);
-    const roots = reach.params(pointer).filter((value) => isPointer(value.type.element));
-    // Without a root it may be any of them.
-    if (roots.length > 0 && !roots.includes(param)) continue;
+    const from = roots.of(pointer);
+    if (!from.includes(param)) continue;
     const address = analysis.pointer(pointer);
     const { element } = pointer.type;
     if (op.name !== "load" && op.name !== "store") return undefined;
     // Such loads may be moved past stores, and do not see them.
     if (op.name === "load" && op.attrs.modifiers.includes("nc")) return undefined;
     if (
-      roots.length !== 1 || address?.param !== param || !isPointer(element) ||
+      from.length !== 1 || address?.param !== param || !isPointer(element) ||
       bytesOf(element.pointee) !== pointeeBytes(param)
     ) return undefined;
     const elements = wholeElements(address.bytes, pointeeBytes(param));

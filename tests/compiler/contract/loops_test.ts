@@ -1,6 +1,6 @@
 /** Contracts of kernels that go over tensors in loops. */
 import { assertEquals } from "../../support/assert.ts";
-import { contractOf, type Shown } from "./support/contract_of.ts";
+import { accessOf, contractOf, type Shown } from "./support/contract_of.ts";
 
 const MATRIX = "float *X, float *Y, int M, int N, int ldx, int ldy";
 const ROWS = `int row[4] = get_program_id(0) * 4 + 0 ... 4;
@@ -76,4 +76,39 @@ Deno.test("what a program computes of its id is no index of the launch's", () =>
   int r[64] = 0 ... 64;
   for (int k = 0; k < N; k += 64) *?(r < N - k) (Y + row * ldy + k + r) = *?(r < N - k) (X + row * ldx + k + r);`;
   assertEquals(contractOf(MATRIX, body), { grid: null, tensors: [] });
+});
+
+Deno.test("pointers that a loop carries are not what it stores beside them", () => {
+  const [moved, stored] = ["p = p + 1;", "*(Y + row * N + k) = *p;"];
+  const loops = [
+    `for (int k = 0; k < N; k++) { ${stored} ${moved} }`,
+    `for (int k = 0; k < N; k++) { if (k > 3) { ${stored} } ${moved} }`,
+    `float *q = Y + row * N;
+    for (int k = 0; k < N; k++) { *q = *p; ${moved} q += 1; }`,
+    // Each carries what the other one has carried: either may be both.
+    `float *q = Y + row * N;
+    for (int k = 0; k < N; k++) { *q = *p; float *last = p; p = q; q = last; }`,
+  ];
+  const access = loops.map((loop) =>
+    accessOf(
+      "float *X, float *Y, int M, int N",
+      `int row = get_program_id(0);
+    float *p = X + row * N;
+    ${loop}`,
+    )
+  );
+  const apart = { X: "in", Y: "out" };
+  assertEquals(access, [apart, apart, apart, { X: "inout", Y: "inout" }]);
+});
+
+Deno.test("masks that are joined by & say what those by && do", () => {
+  for (const both of ["&&", "&"]) {
+    const check = `bool check[4, 64] = (row[:, newaxis] < M) ${both} (col[newaxis, :] < N);`;
+    const body = `${ROWS}\ncol += get_program_id(1) * 64;
+      px += get_program_id(1) * 64;
+      py += get_program_id(1) * 64;
+      ${check}
+      *?(check) py = *?(check) px;`;
+    assertEquals(contractOf(MATRIX, body), { ...WHOLE, grid: ["cdiv(M, 4)", "cdiv(N, 64)"] }, both);
+  }
 });

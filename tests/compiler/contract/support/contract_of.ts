@@ -1,6 +1,7 @@
 /** Grid and tensors of a kernel's contract, as text. */
 import { must } from "../../../../compiler/support/bug.ts";
 import { printExpr } from "../../../../compiler/contract/expr.ts";
+import type { KernelContract } from "../../../../compiler/contract/types.ts";
 import { assertEquals } from "../../../support/assert.ts";
 import { compileFile } from "../../../support/compile.ts";
 
@@ -11,12 +12,7 @@ export interface Shown {
 
 /** The contract of a kernel of these parameters and this body; `pragmas` are lines above it. */
 export function contractOf(parameters: string, body: string, pragmas = ""): Shown {
-  const text = `${pragmas}\n__global__ void k(${parameters}) {\n${body}\n}`;
-  const { kernels: [kernel], diagnostics } = compileFile({ name: "k.tc", text }, {
-    targets: ["sm_80"],
-  });
-  assertEquals(diagnostics.filter(({ severity }) => severity === "error"), []);
-  const { grid, tensors } = must(kernel?.instances[0], "an instance").contract;
+  const { grid, tensors } = compiled(parameters, body, pragmas);
   const list = (exprs: readonly Parameters<typeof printExpr>[0][]): string =>
     exprs.map((expr) => printExpr(expr)).join(", ");
   return {
@@ -25,4 +21,21 @@ export function contractOf(parameters: string, body: string, pragmas = ""): Show
       `${param}[${list(extents)}] strides [${list(strides)}]`
     ),
   };
+}
+
+/** How its pointers are used. */
+export function accessOf(parameters: string, body: string): Readonly<Record<string, string>> {
+  const { params } = compiled(parameters, body, "");
+  return Object.fromEntries(
+    params.flatMap((param) => param.kind === "pointer" ? [[param.name, param.access]] : []),
+  );
+}
+
+function compiled(parameters: string, body: string, pragmas: string): KernelContract {
+  const text = `${pragmas}\n__global__ void k(${parameters}) {\n${body}\n}`;
+  const { kernels: [kernel], diagnostics } = compileFile({ name: "k.tc", text }, {
+    targets: ["sm_80"],
+  });
+  assertEquals(diagnostics.filter(({ severity }) => severity === "error"), []);
+  return must(kernel?.instances[0], "an instance").contract;
 }
