@@ -12,7 +12,7 @@ import type { Observation } from "./affine_rules.ts";
 import { type Dividend, dividendsIn } from "./dividends.ts";
 import { type Bound, boundsOf } from "./groups.ts";
 import type { Atom, Poly, Term } from "./poly.ts";
-import { Roots } from "./roots.ts";
+import { Roots } from "./reach.ts";
 import type { Access } from "./types.ts";
 
 /** Accesses of a kernel whose addresses are followed; parameters that further ones lead to have no tensor and no range. */

@@ -22,7 +22,7 @@ import { nameOf, wholeElements } from "./accesses.ts";
 import { AffineAnalysis } from "./affine.ts";
 import { normalForm, sameExpr } from "./normal.ts";
 import { addPoly, type Atom, constantOf, type Poly, polyOf, subPoly } from "./poly.ts";
-import { Roots } from "./roots.ts";
+import { Roots } from "./reach.ts";
 import type { ContractExpr, ContractParam, TensorContract } from "./types.ts";
 
 /** What the merged contract says, without what this module adds. */

@@ -295,6 +295,8 @@ function hasBits(name: "and" | "shr", byte: Element, wide: Element, count: bigin
   if (name === "and") return count <= (isSigned ? 127n : 255n);
   // The sign goes on above a byte.
   return count < 8n && (!isSigned || SCALARS[wide].signed);
+}
+
 /** What makes the bools that a tile of integers was converted from, before it was stretched to its shape. */
 function conditionOf(value: Value, op: Op, rw: Rewriter): (() => Value) | undefined {
   const stretched = madeBy(value, "broadcast") ?? madeBy(value, "splat");

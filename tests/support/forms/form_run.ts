@@ -117,6 +117,24 @@ function descriptionOf(
   };
 }
 
+/** The arguments after the kernel's own: tensor maps, and the numbers of code whose blocks do several programs in turn. */
+export function formArguments(
+  { maps }: Pick<EntryForm, "maps">,
+  params: readonly string[],
+  args: Arguments,
+  numbers: readonly number[] = [],
+): readonly Argument[] {
+  return [
+    ...maps.map((map): Argument => ({
+      encode: (addresses) =>
+        encodeTensorMap(
+          descriptionOf(map, args, must(addresses[params.indexOf(map.param)], "address")),
+        ),
+    })),
+    ...numbers.map(int),
+  ];
+}
+
 /**
  * Runs an entry, or a form of it; blocks that may do several programs do three each. Memory among the arguments holds
  * what it left.
@@ -138,13 +156,7 @@ export function runEntry(
         const value = must(args[name], name);
         return typeof value === "number" ? int(value) : value;
       }),
-      ...maps.map((map): Argument => ({
-        encode: (addresses) =>
-          encodeTensorMap(
-            descriptionOf(map, args, must(addresses[params.indexOf(map.param)], "address")),
-          ),
-      })),
-      ...numbers.map(int),
+      ...formArguments({ maps }, params, args, numbers),
     ],
     budget: 1_000_000_000,
   });

@@ -4,12 +4,13 @@ import type { CompiledEntry, EntryForm } from "../../../compiler/options.ts";
 import { withoutChecks } from "../../../compiler/ptx/checks.ts";
 import { must } from "../../../compiler/support/bug.ts";
 import type { TypedKernel } from "../../../compiler/check/tree/typed.ts";
-import type { ContractExpr } from "../../../compiler/contract/types.ts";
 import { collectFacts, type Facts } from "../../../compiler/check/facts.ts";
 import { spellType } from "../../../compiler/check/tree/types.ts";
 import type { CheckOptions } from "../../../compiler/check/check.ts";
 import { checkText } from "../compiler/check.ts";
+import { takesSeveral, turnsOf } from "../../../ffi/kernel/forms/turns.ts";
 import { type Argument, emulate } from "../emulate.ts";
+import { type Arguments, formArguments, type Launch, meets, serves } from "../forms/form_run.ts";
 import {
   type Cell,
   interpret,
@@ -20,6 +21,7 @@ import {
   Undecided,
   type Visit,
 } from "../reference/mod.ts";
+import { isFloatName } from "../reference/formats.ts";
 import { bytesOf, contentsOf, elementAt, memoryOf, scalarCell, scalarPattern } from "./inputs.ts";
 import {
   describeInputs,
@@ -65,8 +67,11 @@ const onEmulator = ({ seed }: GeneratedProgram): Runner => (ptx, launch) => {
   emulate(shipped, { ...launch, budget: 50_000_000, print: () => {} });
 };
 
-/** Compiles and runs a program for its targets and compares what is in memory afterwards. */
-export function compareRuns(program: GeneratedProgram, run = onEmulator(program)): Verdict {
+/**
+ * Compiles and runs a program for its targets and compares what is in memory afterwards. It runs on the emulator, unless
+ * something else is given that runs code.
+ */
+export function compareRuns(program: GeneratedProgram, run?: Runner): Verdict {
   const { text, locations } = printProgram(program);
   const { targets } = program;
   let result: ReturnType<typeof compileFile>;
@@ -92,7 +97,7 @@ export function compareRuns(program: GeneratedProgram, run = onEmulator(program)
   let last: Verdict = { kind: "equal", compared: 0, exact: 0 };
   for (const module of compiled.modules) {
     for (const instance of compiled.instances) {
-      if (!isApplicable(program, instance)) continue;
+      if (!meets(instance.specialization, launchOf(program))) continue;
       last = runCompiled(program, module, instance, expected, run);
       if (last.kind !== "equal") return last;
     }
@@ -144,35 +149,34 @@ export function runReference(
   return memories;
 }
 
-/** Whether a launch of the program meets the conditions of an instance. */
-function isApplicable(program: GeneratedProgram, { specialization }: InstanceInfo): boolean {
-  return specialization.every(({ condition }) => valueOf(program, condition) !== 0n);
-}
-
-/** Conditions compare remainders. Buffers start at round addresses. */
-function valueOf(program: GeneratedProgram, expr: ContractExpr): bigint {
-  if (expr.op === "const") return BigInt(expr.value);
-  if (expr.op === "param") {
-    return BigInt(program.scalars.find(({ name }) => name === expr.name)?.value ?? 0);
+/** The launch of a program, as conditions and tensor maps ask for it. Buffers start at round addresses. */
+function launchOf({ buffers, scalars, grid }: GeneratedProgram): Launch {
+  const args: Record<string, Arguments[string]> = {};
+  for (const { name, constant } of buffers) {
+    if (constant === undefined) args[name] = new Uint8Array(0);
   }
-  if (expr.op === "grid") throw new RangeError("a condition on the grid");
-  const [a, b] = expr.args.map((one) => valueOf(program, one));
-  if (expr.op === "%") return must(a, "operand") % must(b, "operand");
-  if (expr.op === "==") return a === b ? 1n : 0n;
-  throw new RangeError(`a condition with ${expr.op}`);
+  for (const { name, type, value } of scalars) {
+    const isWhole = !isFloatName(type) && Math.abs(Number(value)) <= Number.MAX_SAFE_INTEGER;
+    args[name] = isWhole
+      ? Number(value)
+      : { bytes: 8, value: isFloatName(type) ? 0 : BigInt(value) };
+  }
+  return { grid, args };
 }
 
-/** An entry, and its forms that take what it takes. */
+/** An entry, and its forms that serve the launch. What has tensor maps runs on the emulator alone. */
 function runCompiled(
   program: GeneratedProgram,
   module: CompiledModule,
   instance: InstanceInfo,
   expected: readonly Memory[],
-  run: Runner,
+  run: Runner | undefined,
 ): Verdict {
   const entry = must(module.entries.find(({ symbol }) => symbol === instance.symbol), "the entry");
-  const forms = entry.forms?.filter(({ maps, when }) =>
-    maps.length === 0 && when.every(({ condition }) => valueOf(program, condition) !== 0n)
+  const launch = launchOf(program);
+  const forms = entry.forms?.filter((form) =>
+    (run === undefined || form.maps.length === 0) && serves(form, launch) &&
+    (form.persistent !== "several" || takesSeveral(launch.grid, atOnce(program, "several")))
   );
   let last = runEntry(program, module, entry, expected, run);
   for (const form of forms ?? []) {
@@ -182,14 +186,48 @@ function runCompiled(
   return last;
 }
 
+/** Programs that are done at a time where blocks do several in turn. */
+function atOnce(
+  { seed, grid: [x] }: GeneratedProgram,
+  persistent: EntryForm["persistent"],
+): number {
+  const count = 1 + seed % 3;
+  return persistent === "several" ? Math.min(count, Math.max(1, Math.floor(x / 2))) : count;
+}
+
+/** Blocks of a launch, and what forms take after the kernel's parameters. */
+function blocksOf(
+  program: GeneratedProgram,
+  { ptx }: CompiledModule,
+  entry: CompiledEntry | EntryForm,
+): { readonly grid: Launch["grid"]; readonly more: readonly Argument[] } {
+  const { grid } = program;
+  const { args } = launchOf(program);
+  const { maps = [], persistent } = "maps" in entry ? entry : {};
+  const turns = persistent && turnsOf(persistent, grid, atOnce(program, persistent));
+  const [x, y, z] = turns?.blocks ?? grid;
+  const params = program.buffers.filter(({ constant }) => constant === undefined);
+  const names = params.map(({ name }) => name);
+  return {
+    grid: [x * clusterOf(ptx, entry.symbol), y, z],
+    more: formArguments({ maps }, names, args, turns?.numbers),
+  };
+}
+
+/** Blocks of a program of an entry. */
+function clusterOf(ptx: string, symbol: string): number {
+  const head = ptx.slice(ptx.indexOf(`.entry ${symbol}(`));
+  return Number(/^[^{]*?\.reqnctapercluster (\d+)/.exec(head)?.[1] ?? 1);
+}
+
 function runEntry(
   program: GeneratedProgram,
   module: CompiledModule,
   entry: CompiledEntry | EntryForm,
   expected: readonly Memory[],
-  run: Runner,
+  run = onEmulator(program),
 ): Verdict {
-  const { buffers, scalars, grid } = program;
+  const { buffers, scalars } = program;
   const where = `${module.target}, ${entry.symbol}`;
   const bytes = buffers.map((spec, nth) => contentsOf(program, spec, nth));
   const isParameter = (nth: number): boolean => buffers[nth]?.constant === undefined;
@@ -203,16 +241,17 @@ function runEntry(
       };
     }),
   ];
+  const { grid, more } = blocksOf(program, module, entry);
   try {
     run(module.ptx, {
       kernel: entry.symbol,
-      args,
+      args: [...args, ...more],
       constants: Object.fromEntries(
         bytes.flatMap((content, nth) =>
           isParameter(nth) ? [] : [[must(buffers[nth], "a buffer").name, content]]
         ),
       ),
-      grid: [grid[0] * program.numCtas, grid[1], grid[2]],
+      grid,
       block: [entry.threads, 1, 1],
       sharedBytes: entry.sharedBytes,
     });

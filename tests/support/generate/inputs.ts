@@ -32,10 +32,10 @@ const cellOf = (value: bigint | number): Cell =>
   typeof value === "bigint" ? integer(value) : exact(value);
 
 /** An element with few digits, so that most arithmetic on it is exact. */
-function tamePattern(random: Random, type: ScalarName): bigint {
+function tamePattern(random: Random, type: ScalarName, isSmall: boolean): bigint {
   if (type === "bool") return BigInt([0, 1, 0, 1, 2, 255][random.below(6)] ?? 0);
   if (!isFloatName(type)) return BigInt(random.below(41) - 8);
-  if (random.below(40) === 0) {
+  if (!isSmall && random.below(40) === 0) {
     const special = [0x7fc00000n, 0x7f800000n, 0xff800000n, 0x80000000n][random.below(4)] ?? 0n;
     const value = roundTo(fromBits(special, "float32"), type);
     return toBits(value, type) ?? (1n << BigInt(SCALARS[type].bits - 1)) - 1n;
@@ -53,12 +53,13 @@ export function contentsOf(
   const bytes = new Uint8Array(size * spec.length);
   if (spec.zeroed) return bytes;
   const random = freshRandom((seed + 7919 * nth) % 2 ** 31);
-  if (wild) {
+  const isSmall = spec.small === true;
+  if (wild && !isSmall) {
     random.fill(bytes);
     return bytes;
   }
   for (let index = 0; index < spec.length; index++) {
-    const pattern = tamePattern(random, spec.type);
+    const pattern = tamePattern(random, spec.type, isSmall);
     for (let b = 0; b < size; b++) {
       bytes[index * size + b] = Number((pattern >> BigInt(8 * b)) & 255n);
     }

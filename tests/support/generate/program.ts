@@ -6,6 +6,7 @@ import type { Feature } from "./features.ts";
 import { makeExpr } from "./expressions.ts";
 import { attributesOf, makeHead, makeNeighbours, makePragmas } from "./header.ts";
 import { isFloat, ProgramContext } from "./scope.ts";
+import { anyTiling, productStmts } from "./products/mod.ts";
 import { rowStmts } from "./rows.ts";
 import { makeStmts, storeOf } from "./statements.ts";
 import {
@@ -82,8 +83,14 @@ const NAMES = Object.values(TARGETS).map(({ name }): TargetName => name);
 const CLUSTERED = NAMES.filter((name) => ALL_TARGETS[name].clusters);
 
 export function makeProgram(choices: Choices, features: ReadonlySet<Feature>): GeneratedProgram {
-  const isOfRows = choices.oneIn(12);
-  const grid = [choices.between(1, 3), choices.oneIn(4) ? 2 : 1, choices.oneIn(8) ? 2 : 1] as const;
+  const tiling = choices.oneIn(12) ? anyTiling(choices) : undefined;
+  const isOfRows = tiling === undefined && choices.oneIn(12);
+  const isOfLongRows = isOfRows && choices.oneIn(4);
+  const grid = tiling?.grid ?? [
+    choices.between(1, isOfLongRows ? 6 : 3),
+    !isOfLongRows && choices.oneIn(4) ? 2 : 1,
+    !isOfLongRows && choices.oneIn(8) ? 2 : 1,
+  ] as const;
   const rows = "get_program_id(1) * get_num_programs(0)";
   const planes = "get_program_id(2) * get_num_programs(0) * get_num_programs(1)";
   const part = choices.oneIn(8) ? 2048 : 256;
@@ -105,12 +112,13 @@ export function makeProgram(choices: Choices, features: ReadonlySet<Feature>): G
   ).filter(({ type }) => SCALARS[type].bits !== 8 || SCALARS[type].class === "int");
   cx.variables.push(...scalars.map(({ name, type }) => ({ name, type, shape: [] })));
   // Loops and branches keep rows from being shifted.
-  const isRowAlone = isOfRows && !choices.oneIn(6);
-  const ofRow = isOfRows ? rowStmts(cx) : [];
-  const body = isRowAlone ? [] : makeStmts(cx, choices.between(2, 7), 2);
+  const isAlone = tiling !== undefined || isOfLongRows || isOfRows && !choices.oneIn(6);
+  const products = tiling && productStmts(cx, tiling);
+  const first = products?.stmts ?? (isOfRows ? rowStmts(cx, isOfLongRows) : []);
+  const body = isAlone ? [] : makeStmts(cx, choices.between(2, 7), 2);
   const kept = cx.variables.filter(({ name }) => name.startsWith("v")).slice(-4);
   const last: Wanted = { type: "int32", shape: choices.pick(cx.shapes) };
-  const ends = isRowAlone
+  const ends = isAlone
     ? []
     : kept.length > 0
     ? kept.map((one) => storeOf(cx, one, { ...one, parts: [one.name] }))
@@ -124,11 +132,13 @@ export function makeProgram(choices: Choices, features: ReadonlySet<Feature>): G
     helpers: cx.helpers,
     body: [
       ...cx.prelude,
-      ...ofRow,
+      ...first,
       ...body,
       ...ends.filter((stmt): stmt is Stmt => stmt !== undefined),
     ],
-    numWarps: isOfRows
+    numWarps: products !== undefined
+      ? products.numWarps
+      : isOfRows
       ? choices.pick([2, 4, 8, 8, 16, 32])
       : choices.oneIn(12)
       ? choices.pick([16, 32])
@@ -139,7 +149,10 @@ export function makeProgram(choices: Choices, features: ReadonlySet<Feature>): G
     seed: choices.between(1, 2 ** 31 - 1),
     wild: choices.oneIn(3),
     numCtas: 1,
-    targets: [choices.pick(isOfRows ? CLUSTERED : NAMES), choices.pick(NAMES)],
+    targets: tiling !== undefined && !choices.oneIn(4) ? ["sm_90a"] : [
+      tiling !== undefined ? "sm_90a" : choices.pick(isOfRows ? CLUSTERED : NAMES),
+      choices.pick(NAMES),
+    ],
   };
   const numCtas = choices.oneIn(4) ? choices.pick(isOfRows ? [2, 4] : [2, 2, 4, 8, 16]) : 1;
   if (numCtas === 1 || /@|\bdot\(/.test(renderProgram(made))) return made;

@@ -22,17 +22,23 @@ interface Row {
   readonly masks: readonly string[];
 }
 
-/** The statements of a program on a row. */
-export function rowStmts(cx: ProgramContext): Stmt[] {
+/** Bytes of a row that a ring has in one slot of a block, and the rows that it is for. */
+const SLOT_BYTES = 65536;
+
+/** The statements of a program on a row; `isLong`: on one that passes through a ring, with weights of all rows. */
+export function rowStmts(cx: ProgramContext, isLong: boolean): Stmt[] {
   const { choices } = cx;
-  const type = choices.pick(TYPES);
+  const type = isLong ? choices.pick(["float32", "int32"] as const) : choices.pick(TYPES);
   const bytes = SCALARS[type].bits / 8;
-  const [extent, vector] = [choices.pick(TILE_BYTES) / bytes, 16 / bytes];
-  const length = choices.pick([
-    choices.between(0, 40),
-    extent - choices.between(0, 40),
-    choices.between(1, extent),
-  ]);
+  const tileBytes = isLong ? SLOT_BYTES * choices.pick([1, 1, 2]) : choices.pick(TILE_BYTES);
+  const [extent, vector] = [tileBytes / bytes, 16 / bytes];
+  const length = isLong
+    ? extent - choices.between(0, choices.pick([0, 40, extent / 32]))
+    : choices.pick([
+      choices.between(0, 40),
+      extent - choices.between(0, 40),
+      choices.between(1, extent),
+    ]);
   const start = choices.between(0, 2 * vector);
   const ld = length + choices.between(0, 2 * vector);
   const isAlike = !choices.oneIn(6);
@@ -81,17 +87,22 @@ export function rowStmts(cx: ProgramContext): Stmt[] {
     scalars: [],
     masks: [there, `${i} < ${n} / 2`, `${i} >= 9`],
   };
-  const load = (pointer: string): void => {
+  const load = (pointer: string, modifier = ""): void => {
     const [name, as] = [cx.name("v"), cx.name("v")];
-    const loaded = choices.oneIn(3)
+    const loaded = modifier === "" && choices.oneIn(3)
       ? `*?(${there}) (${pointer})`
-      : `load(${pointer}, ${there}, ${choices.between(0, 3)})`;
+      : `load(${pointer}, ${there}, ${choices.between(0, 3)}${modifier})`;
     stmts.push({ parts: [`${tile(name, type)} = ${loaded};`] });
     stmts.push({ parts: [`${tile(as, wide.type)} = (${spell(wide.type)}[${extent}])${name};`] });
     scope.tiles.push(as);
   };
   load(`${x} + ${row} * ${ldx} + ${first} + ${i}`);
-  if (choices.oneIn(2)) {
+  if (isLong) {
+    for (let left = choices.between(2, 3); left > 0; left--) {
+      const weights = tensor(type, length, false);
+      load(`${weights} + ${i}`, ', "nc"');
+    }
+  } else if (choices.oneIn(2)) {
     const beside = tensor(type, lengthOf(far), false);
     load(
       choices.oneIn(2)
@@ -107,14 +118,28 @@ export function rowStmts(cx: ProgramContext): Stmt[] {
     stmts.push({
       parts: [`${spell(wide.type)} ${sum} = (`, value, `)[${choices.pick(["+", "max", "min"])}];`],
     });
-    stmts.push({ parts: [`*(${results} + ${row} * ${reductions} + ${k}) = ${sum};`] });
+    const result = `(${results} + ${row} * ${reductions} + ${k})`;
+    const guard = choices.oneIn(4) ? `?(${row} != 1) ` : "";
+    stmts.push({ parts: [`*${guard}${result} = ${sum};`] });
     scope.scalars.push(sum);
   }
   const stored = expr(scope, choices.between(0, 3));
+  const where = choices.oneIn(4) ? ` && ${choices.pick(conditions(scope, row))}` : "";
   stmts.push({
-    parts: [`*?(${there}) (${y} + ${row} * ${ldy} + ${first} + ${i}) = `, stored, ";"],
+    parts: [`*?(${there}${where}) (${y} + ${row} * ${ldy} + ${first} + ${i}) = `, stored, ";"],
   });
   return stmts;
+}
+
+/** Further conditions of stores: of a row as a whole, or of its elements. */
+function conditions({ cx, scalars, masks, tiles }: Row, row: string): string[] {
+  return [
+    `${row} < ${cx.choices.between(0, cx.programs)}`,
+    `${row} != 1`,
+    ...scalars.map((one) => `${one} > 3`),
+    ...masks.slice(1),
+    ...tiles.map((one) => `${one} > 0`),
+  ];
 }
 
 /** Element by element, of rows and what they were reduced to. */

@@ -38,6 +38,8 @@ export interface BufferSpec {
   readonly qualifier?: "volatile" | "restrict";
   /** Starts with zeros. */
   readonly zeroed?: true;
+  /** Has small numbers alone, whatever others have: sums of many elements would be NaN nearly always. */
+  readonly small?: true;
   /** A constant buffer of the file instead of a parameter. */
   readonly constant?: true;
 }

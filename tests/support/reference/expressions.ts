@@ -10,27 +10,25 @@ import {
   type Cells,
   either,
   exact,
-  type FloatCell,
   integer,
   isKnown,
   NotInterpreted,
   NULL,
   Undecided,
   unknown,
-  UNKNOWN_FLOAT,
   UNKNOWN_INT,
   wrap,
   zero,
 } from "./cell.ts";
 import { bitcastCell, convertCell } from "./convert.ts";
-import { isFloatName, precisionOf } from "./formats.ts";
+import { dotCells } from "./dots.ts";
+import { isFloatName } from "./formats.ts";
 import { advance, loadCell, perhapsStore, pointerTo, storeCell } from "./memory.ts";
 import type { Program } from "./program.ts";
 import { reduceLine } from "./reductions.ts";
 import { lines, permute, type Shape, stretch } from "./shapes.ts";
 import { countOf } from "../compiler/tile_index.ts";
 import { callHelper } from "./statements.ts";
-import { dotOf } from "./sums.ts";
 
 type Of<K extends TypedExpr["kind"]> = Extract<TypedExpr, { kind: K }>;
 type AnyType = TypedExpr["type"];
@@ -105,7 +103,7 @@ export function evaluate(program: Program, expr: TypedExpr): Cells {
         .map((line) => reduceLine(expr.operator, type, line));
     }
     case "dot":
-      return dotCells(expr, inner(expr.lhs), inner(expr.rhs));
+      return product(expr, inner(expr.lhs), inner(expr.rhs));
     case "load":
       return loadCells(program, expr);
     case "store":
@@ -239,44 +237,10 @@ function storeCells(program: Program, expr: Of<"store">): Cells {
   return values;
 }
 
-/** Bits that a summation keeps: tensor cores sum 8-bit floats with few, others nearly as float does. */
-function summationBits(lhs: ScalarName, result: ScalarName): number {
-  if (result === "float64") return precisionOf("float64");
-  return lhs === "float8e4" || lhs === "float8e5" ? 13 : lhs === "float32" ? 24 : 22;
-}
-
-/** Modes that round operands of float: how many bits are left of them. */
-const MODE_BITS: Readonly<Record<string, number>> = { tf32: 11, tf32x3: 21, bf16x3: 16 };
-
-function dotCells(expr: Of<"dot">, lhs: Cells, rhs: Cells): Cells {
+function product(expr: Of<"dot">, lhs: Cells, rhs: Cells): Cells {
   const [[, depth = 1], [, columns = 1]] = [shapeOf(expr.lhs.type), shapeOf(expr.rhs.type)];
   const batch = countOf(shapeOf(expr.type).slice(2));
   const [from, to] = [elementOf(expr.lhs.type), elementOf(expr.type)];
   if (from === "pointer" || to === "pointer") throw new TypeError("product of pointers");
-  const operand = MODE_BITS[expr.mode];
-  const narrowed = (cell: Cell): Cell =>
-    cell.kind === "float" && operand !== undefined ? toBitsOf(cell, operand) : cell;
-  return cellsOf(expr.type, (index) => {
-    const [plane, b] = [Math.floor(index / batch), index % batch];
-    const [row, column] = [Math.floor(plane / columns), plane % columns];
-    const a = Array.from({ length: depth }, (_, k) => cellAt(lhs, (row * depth + k) * batch + b));
-    const c = Array.from(
-      { length: depth },
-      (_, k) => cellAt(rhs, (k * columns + column) * batch + b),
-    );
-    if (!isFloatName(to)) {
-      const products = a.map((cell, k) => binaryCell("mul", to, cell, cellAt(c, k)));
-      return products.reduce((sum, cell) => binaryCell("add", to, sum, cell));
-    }
-    const floats = (cells: Cells): FloatCell[] =>
-      cells.map(narrowed).map((cell) => cell.kind === "float" ? cell : UNKNOWN_FLOAT);
-    return dotOf(floats(a), floats(c), to, summationBits(from, to));
-  });
-}
-
-/** Rounded to fewer bits, in a way that is not defined. */
-function toBitsOf(cell: FloatCell, bits: number): FloatCell {
-  const step = 2 ** (Math.floor(Math.log2(Math.abs(cell.value))) - bits + 1);
-  const fits = cell.value === 0 || !Number.isFinite(cell.value) || cell.value % step === 0;
-  return fits ? cell : { ...cell, error: cell.error + step };
+  return cellsOf(expr.type, dotCells({ depth, columns, batch }, [from, to], expr.mode, lhs, rhs));
 }

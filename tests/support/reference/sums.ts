@@ -111,6 +111,26 @@ export function dotOf(
 }
 
 /**
+ * The same of products that are exact multiples of a power of two; undefined where their sum does not fit the bits. Each product
+ * of a double is exact then too.
+ */
+export function exactDot(
+  products: Float64Array,
+  grain: number,
+  type: FloatName,
+  bits: number,
+): FloatCell | undefined {
+  let [sum, magnitude] = [0, 0];
+  for (const product of products) {
+    sum += product;
+    magnitude += Math.abs(product);
+  }
+  if (magnitude > largestOf(type) || !fits(magnitude, grain, bits, type)) return undefined;
+  const result = exactSum(roundTo(sum, type), magnitude === 0 ? [...products] : [sum]);
+  return { ...result, terms: { count: products.length, magnitude, grain, bits } };
+}
+
+/**
  * A fused product is rounded only when it is added. So one that a double does not have may end otherwise, if only by its sign
  * where it is below all numbers.
  */
