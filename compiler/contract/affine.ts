@@ -57,7 +57,9 @@ import {
   exact,
   INT_RULES,
   type IntRule,
+  limited,
   type Observation,
+  replacedAbove,
   wrapped,
 } from "./affine_rules.ts";
 
@@ -164,11 +166,13 @@ export class AffineAnalysis {
     return observed && { poly: value.poly, observed };
   }
 
-  /** A tile of numbers that wrap around. */
+  /** A tile of numbers that wrap around, or are others where they would be too large. */
   #wrapped({ def }: Value, type: ScalarName): AffineInt | undefined {
-    return this.#mayWrap && isOp(def, "rem") && !isConstant(operandsOf(def).right)
-      ? wrapped(def, type, (operand) => this.int(operand))
-      : undefined;
+    if (!this.#mayWrap) return undefined;
+    const of = (operand: Value): AffineInt | undefined => this.int(operand);
+    if (isOp(def, "rem") && !isConstant(operandsOf(def).right)) return wrapped(def, type, of);
+    if (isOp(def, "select")) return replacedAbove(def, type, of);
+    return isOp(def, "min") ? limited(def, type, of) : undefined;
   }
 
   /** A tile that falls into several runs, or, as an index, into any. */

@@ -147,12 +147,45 @@ export function wrapped(
   of: (value: Value) => AffineInt | undefined,
 ): AffineInt | undefined {
   const { left, right } = operandsOf(op);
-  const [a, b] = [of(left), of(right)];
-  if (a === undefined || b === undefined || varies(b.poly) || left.type.shape.length === 0) {
+  return upTo({ value: left, end: right, more: 0n }, type, of);
+}
+
+/** `rm < M ? rm : 0`, which is `rm` where it is below M. */
+export function replacedAbove(
+  op: OpOf<"select">,
+  type: ScalarName,
+  of: (value: Value) => AffineInt | undefined,
+): AffineInt | undefined {
+  const { condition, then } = operandsOf(op);
+  const below = madeBy(condition, "lt");
+  if (below === undefined) return undefined;
+  const { left, right } = operandsOf(below);
+  return left === then ? upTo({ value: left, end: right, more: 0n }, type, of) : undefined;
+}
+
+/** `min(rm, M - 1)`, which is `rm` where it is below M. */
+export function limited(
+  op: OpOf<"min">,
+  type: ScalarName,
+  of: (value: Value) => AffineInt | undefined,
+): AffineInt | undefined {
+  const { left, right } = operandsOf(op);
+  return upTo({ value: left, end: right, more: 1n }, type, of) ??
+    upTo({ value: right, end: left, more: 1n }, type, of);
+}
+
+/** A tile as a value that it is below `end + more`, a number of the launch. */
+function upTo(
+  { value, end, more }: { readonly value: Value; readonly end: Value; readonly more: bigint },
+  type: ScalarName,
+  of: (value: Value) => AffineInt | undefined,
+): AffineInt | undefined {
+  const [a, b] = [of(value), of(end)];
+  if (a === undefined || b === undefined || varies(b.poly) || value.type.shape.length === 0) {
     return undefined;
   }
   const observed = bothObserved(a, b, type);
-  const within = [{ poly: a.poly, type, below: b.poly }];
+  const within = [{ poly: a.poly, type, below: addPoly(b.poly, polyOf(more)) }];
   return observed && bounded(a.poly, allObserved(observed, within));
 }
 

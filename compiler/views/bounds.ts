@@ -9,10 +9,12 @@ import type { AffineInt, Constraint, Observation } from "../contract/affine_rule
 import { varies } from "../contract/affine_rules.ts";
 import { hull, least, type Limits, limitsOfType, limitsWith, most } from "../contract/magnitude.ts";
 import {
+  addPoly,
   type Atom,
   constantOf,
   type Poly,
   polyExpr,
+  polyOf,
   quotientOf,
   scalePoly,
   subPoly,
@@ -71,6 +73,7 @@ export class Bounds {
     this.#groups = new ProgramGroups(analysis, demands, {
       poly: (poly) => this.poly(poly),
       value: (value) => this.#value(value),
+      end: (poly) => this.#endOf(poly),
     });
     this.#types = new Map(
       func.params.map((param) => [param.name ?? "", typeLimits(param)]),
@@ -129,6 +132,16 @@ export class Bounds {
       }
     }
     return { min, max };
+  }
+
+  /** What a number is below by the test of a loop, if that is a number of the launch: `first + step * iteration < end`. */
+  #endOf(poly: Poly): Poly | undefined {
+    for (const { atoms: [atom] } of termsOf(poly).values()) {
+      const test = atom?.kind === "iteration" ? this.testOf(atom.loop) : undefined;
+      const end = test && addPoly(subPoly(poly, test.poly), polyOf(1));
+      if (end !== undefined && !varies(end)) return end;
+    }
+    return undefined;
   }
 
   /** Whether all values fit a type. */
@@ -345,19 +358,20 @@ export class Bounds {
 
   /**
    * The least value of what a loop tests before its first iteration, `first - end`: of a product of positive parameters,
-   * as `r * s * c` in `k < r * s * c`, it is demanded that the loop ends as early as that of one parameter does.
+   * as `r * s * c` in `k < r * s * c`, it is demanded that the loop ends as early as that of one parameter does, or, where
+   * programs take turns with tiles, as a grid of these.
    */
-  #leastOf(tested: Poly): bigint {
+  #leastOf(tested: Poly, rounds: bigint): bigint {
     const { min } = this.poly(tested);
-    if (min >= -MOST_PARAM) return min;
+    if (min >= -rounds) return min;
     const [product, ...others] = [...scalePoly(tested, -1n)]
       .filter(([key, term]) => key !== "" && !varies(new Map([[key, term]])));
     if (product === undefined || others.length > 0) return min;
     const [key, { coefficient }] = product;
     const limits = this.#sum(new Map([product]), []);
     if (coefficient !== 1n || limits.min < 0n) return min;
-    this.#demands.atMost(polyExpr(new Map([product])), MOST_PARAM);
-    this.#products.set(key, { min: limits.min, max: MOST_PARAM });
+    this.#demands.atMost(polyExpr(new Map([product])), rounds);
+    this.#products.set(key, { min: limits.min, max: rounds });
     return this.poly(tested).min;
   }
 
@@ -371,7 +385,8 @@ export class Bounds {
       const by = own?.coefficient;
       const step = by && this.poly(by).min;
       if (by === undefined || step === undefined || step < 1n) continue;
-      const max = -this.#leastOf(withoutLoop(poly, loop)) / step;
+      const rounds = isOfGrid(by) ? MOST_PROGRAMS : MOST_PARAM;
+      const max = -this.#leastOf(withoutLoop(poly, loop), rounds) / step;
       // Until the first iteration in which the test fails, nothing it reads has wrapped.
       this.#iterations.set(loop, { min: 0n, max: max + 1n });
       this.#tests.set(loop, { loop, poly, by, mayFail: true });
@@ -385,6 +400,13 @@ export class Bounds {
     }
     return undefined;
   }
+}
+
+/** Whether it is the number of programs along an axis. */
+function isOfGrid(poly: Poly): boolean {
+  const [term, ...others] = [...poly.values()];
+  const [atom, ...factors] = term?.atoms ?? [];
+  return others.length + factors.length === 0 && term?.coefficient === 1n && atom?.kind === "grid";
 }
 
 /** The parameter that is positive where `poly <= 0`: `c - p` with a positive c. */

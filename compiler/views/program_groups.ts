@@ -29,6 +29,8 @@ import type { Demands } from "./demands.ts";
 interface KnownLimits {
   readonly poly: (poly: Poly) => Limits;
   readonly value: (value: Value) => Limits;
+  /** What a number is below by the test of a loop. */
+  readonly end: (poly: Poly) => Poly | undefined;
 }
 
 export class ProgramGroups {
@@ -120,6 +122,8 @@ export class ProgramGroups {
 
   /** More than a number that counts programs from zero, or those that share something. */
   #countOf(poly: Poly): Poly | undefined {
+    const end = this.#limits.end(poly);
+    if (end !== undefined) return end;
     const [term, ...more] = [...poly.values()];
     const [atom, ...factors] = term?.atoms ?? [];
     if (term?.coefficient !== 1n || more.length > 0 || factors.length > 0) return undefined;

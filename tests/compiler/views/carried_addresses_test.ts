@@ -113,6 +113,32 @@ __global__ void chunk(half *Q __noalias, half *K __noalias, half *V __noalias, h
 }
 `;
 
+/** Rows and columns that are others where they would be too large; programs go over tiles in steps of the grid if IN_TURN. */
+const INSIDE = `
+__global__ void inside(half *A __noalias, half *B __noalias, float *C __noalias, int M, int N, int K) {
+  int across = cdiv(N, 64), rk[64] = 0 ... 64;
+#if IN_TURN
+  for (int tile = get_program_id(0); tile < cdiv(M, 64) * across; tile += get_num_programs(0)) {
+#else
+  int tile = get_program_id(0);
+#endif
+    int group = tile / (8 * across), size = min(cdiv(M, 64) - group * 8, 8);
+    int pm = group * 8 + tile % size, pn = tile % (8 * across) / size;
+    int cm[64] = pm * 64 + 0 ... 64, cn[64] = pn * 64 + 0 ... 64;
+    int rm[64] = LIMIT(cm, M), rn[64] = LIMIT(cn, N);
+    float sum[64, 64] = 0;
+    for (int k = 0; k < cdiv(K, 64); k += 1) {
+      half a[64, 64] = *?(rk[newaxis, :] < K - k * 64) (A + rm[:, newaxis] * K + (k * 64 + rk)[newaxis, :]);
+      half b[64, 64] = *?(rk[:, newaxis] < K - k * 64) (B + (k * 64 + rk)[:, newaxis] + rn[newaxis, :] * K);
+      sum = dot(a, b, sum);
+    }
+    *?(cm[:, newaxis] < M && cn[newaxis, :] < N) (C + cm[:, newaxis] * N + cn[newaxis, :]) = sum;
+#if IN_TURN
+  }
+#endif
+}
+`;
+
 const test = testsInTurn(2);
 const random = freshRandom();
 const numbers = (count: number): number[] =>
@@ -264,4 +290,37 @@ test("a loop whose results a dot behind it takes has forms", () => {
     args: { Q: halves(q), K: halves(k), V: halves(v), H: halves(h), T: t },
     ...{ out: "O", wanted, bound: 4e-3, hasForms: true },
   });
+});
+
+const LIMITS = {
+  "are 0 above the last one": "#define LIMIT(r, end) (r < end ? r : 0)",
+  "are no more than the last one": "#define LIMIT(r, end) min(r, end - 1)",
+  "wrap around": "#define LIMIT(r, end) (r % end)",
+};
+for (const [how, macro] of Object.entries(LIMITS)) {
+  for (const inTurn of [0, 1]) {
+    test(`rows that ${how} are those of boxes${inTurn === 0 ? "" : ", also of tiles in turn"}`, () => {
+      const [m, n, k] = [600, 72, 72];
+      const [a, b] = [numbers(m * k), numbers(n * k)];
+      const wanted = Array.from({ length: m * n }, (_, index) => {
+        const [row, column] = [Math.floor(index / n), index % n];
+        return sumOf(k, (i) => at(a, row * k + i) * at(b, column * k + i));
+      });
+      const tiles = Math.ceil(m / 64) * Math.ceil(n / 64);
+      check({
+        text: `#define IN_TURN ${inTurn}\n${macro}\n${INSIDE}`,
+        grid: [inTurn === 0 ? tiles : 5, 1, 1],
+        args: { A: halves(a), B: halves(b), M: m, N: n, K: k },
+        ...{ out: "C", wanted, bound: 1e-4, hasForms: true },
+      });
+    });
+  }
+}
+
+test("rows that are others where they would be too large, and are stored, are no boxes", () => {
+  const text = `#define IN_TURN 0\n${LIMITS["are no more than the last one"]}\n${
+    INSIDE.replace("*?(cm[:, newaxis] < M && cn[newaxis, :] < N)", "*?(cn[newaxis, :] < N)")
+  }`;
+  const plan = inspect({ name: "k.tc", text }, { targets: ["sm_90a"] }, "plan");
+  assert(!plan.includes("of A by tensor copies"), plan);
 });
