@@ -32,6 +32,7 @@ import { hoistInvariants } from "../../tile/hoist_invariants.ts";
 import type { Phase, TargetContext, TileContext } from "../../tile/pass.ts";
 import { lateLoads } from "../../tile/late_loads.ts";
 import { simplify } from "../../tile/simplify.ts";
+import { steppedTiles } from "../../tile/stepped_tiles.ts";
 import { straightenLoops } from "../../tile/straighten_loops.ts";
 import { wholeMasks } from "../../tile/whole_masks.ts";
 import { tensorViews } from "../../views/tensor_views.ts";
@@ -75,6 +76,11 @@ const TILE: readonly Row<TileContext>[] = [
     pass: lateLoads,
     needs: ["accumulate"],
     because: "equal operations before a loop and in it have one result by then",
+  },
+  {
+    pass: steppedTiles,
+    needs: ["late-loads"],
+    because: "loads are in the iterations that use them by then",
   },
   {
     pass: flushPowers,

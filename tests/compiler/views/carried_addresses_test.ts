@@ -139,6 +139,22 @@ __global__ void inside(half *A __noalias, half *B __noalias, float *C __noalias,
 }
 `;
 
+/** A loop moves the tile of indices that both masks compare; A is stored by columns. */
+const STEPPED = `
+__global__ void stepped(half *A __noalias, half *B __noalias, float *C __noalias, int M, int N, int K, int first) {
+  int rm[64] = get_program_id(0) * 64 + 0 ... 64, rn[64] = get_program_id(1) * 64 + 0 ... 64;
+  int rk[64] = first + 0 ... 64;
+  float sum[64, 64] = 0;
+  for (int k = first; k < K; k += 64) {
+    half a[64, 64] = *?(rk[newaxis, :] < K && rm[:, newaxis] < M) (A + rk[newaxis, :] * M + rm[:, newaxis]);
+    half b[64, 64] = *?(rk[:, newaxis] < K && rn[newaxis, :] < N) (B + rk[:, newaxis] * N + rn[newaxis, :]);
+    sum += a @ b;
+    rk += 64;
+  }
+  *?(rm[:, newaxis] < M && rn[newaxis, :] < N) (C + rm[:, newaxis] * N + rn[newaxis, :]) = sum;
+}
+`;
+
 const test = testsInTurn(2);
 const random = freshRandom();
 const numbers = (count: number): number[] =>
@@ -323,4 +339,21 @@ test("rows that are others where they would be too large, and are stored, are no
   }`;
   const plan = inspect({ name: "k.tc", text }, { targets: ["sm_90a"] }, "plan");
   assert(!plan.includes("of A by tensor copies"), plan);
+});
+
+test("a tile of indices that a loop moves gives masks to both operands", () => {
+  const [m, n, k, first] = [72, 80, 168, 24];
+  const [a, b] = [numbers(k * m), numbers(k * n)];
+  const wanted = Array.from({ length: m * n }, (_, index) => {
+    const [row, column] = [Math.floor(index / n), index % n];
+    return sumOf(k - first, (i) => at(a, (first + i) * m + row) * at(b, (first + i) * n + column));
+  });
+  check({
+    text: STEPPED,
+    grid: [2, 2, 1],
+    args: { A: halves(a), B: halves(b), M: m, N: n, K: k, first },
+    ...{ out: "C", wanted, bound: 1e-4, hasForms: false },
+  });
+  const plan = inspect({ name: "k.tc", text: STEPPED }, { targets: ["sm_90a"] }, "plan");
+  assert(must(plan.split("stepped_a16")[1], "instance").includes("copies: 4 x"), plan);
 });
