@@ -120,6 +120,8 @@ function declareLocal(
     });
     return [{ kind: "declare", variable, span: init.span }];
   }
+  // A wrong initialiser is one all the same: what reads the variable has no other mistake.
+  if (init.initializer !== undefined && value === undefined) return [];
   return [{
     kind: "declare",
     variable,

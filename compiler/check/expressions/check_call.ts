@@ -28,6 +28,7 @@ export function checkCall(cx: Context, expr: Call): TypedExpr | undefined {
       return checkOldAtomic(cx, expr, element, [rows.expr, columns.expr]);
     }
   }
+  reportNamedArguments(cx, expr, callee);
   if (callee.kind !== "name") {
     const value = checkExpr(cx, callee);
     checkArguments(cx, expr);
@@ -38,6 +39,19 @@ export function checkCall(cx: Context, expr: Call): TypedExpr | undefined {
     return undefined;
   }
   return checkNamedCall(cx, expr, callee);
+}
+
+/** `load(p, mask=m)` of Python would assign to a variable. */
+function reportNamedArguments(cx: Context, { args }: Call, callee: ast.Expr): void {
+  const signature = callee.kind === "name" ? BUILTINS.get(callee.name)?.signature : undefined;
+  const hint = "arguments have no names, only an order" +
+    (signature === undefined ? "" : `: \`${signature}\``);
+  for (const arg of args) {
+    if (arg.kind !== "expr" || arg.expr.kind !== "assign" || arg.expr.operator !== "=") continue;
+    const { target } = arg.expr;
+    if (target.kind !== "name" || cx.scope.lookup(target.name) !== undefined) continue;
+    reportUndeclared(cx, target.name, target.span, "name", hint);
+  }
 }
 
 function checkNamedCall(

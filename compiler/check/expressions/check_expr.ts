@@ -19,7 +19,7 @@ import { applyBinary, applyUnary } from "./check_operators.ts";
 import { checkAddress, checkLoad } from "./check_lvalue.ts";
 import { checkMatmul, checkRange, checkSubscript, checkTranspose } from "./check_tile.ts";
 import { reducedText } from "./conversion_hints.ts";
-import { reportAssigned, reportChain } from "./mistakes.ts";
+import { isOnLaterLine, MISSING_SEMICOLON, reportAssigned, reportChain } from "./mistakes.ts";
 import { toBool } from "./convert.ts";
 import { declarationNote } from "../analysis/origin.ts";
 import { constant, intConstant, isValue, reshape, type Value } from "../tree/nodes.ts";
@@ -187,6 +187,7 @@ function checkName(cx: Context, { name, span }: Of<"name">): TypedExpr | undefin
       if (entry.initialising && cx.unevaluated === 0) {
         cx.reporter.error("E4005", span, `\`${name}\` is read in its own initialiser`, {
           notes: [declarationNote(entry.variable)],
+          ...isOnLaterLine(span, entry.variable.span) ? { hint: MISSING_SEMICOLON } : {},
         });
         return undefined;
       }
@@ -233,12 +234,13 @@ function isConstantName(name: string): name is keyof typeof BUILTIN_CONSTANTS {
   return Object.hasOwn(BUILTIN_CONSTANTS, name);
 }
 
-/** E2001, once per name. */
+/** E2001, once per name; `known` is the hint, where the place says what is meant. */
 export function reportUndeclared(
   cx: Context,
   name: string,
   span: ast.Name["span"],
   what: "name" | "function",
+  known?: string,
 ): void {
   if (cx.undeclared.has(name)) return;
   cx.undeclared.add(name);
@@ -247,7 +249,7 @@ export function reportUndeclared(
     ...(what === "function" ? [] : Object.keys(BUILTIN_CONSTANTS)),
     ...(what === "function" ? BUILTINS.keys() : []),
   ]);
-  const foreign = foreignNameHint(name);
+  const foreign = known ?? foreignNameHint(name);
   const suggestion = foreign ?? (near === undefined ? undefined : `did you mean \`${near}\`?`);
   const isMacroName = /^[A-Z][A-Z0-9_]*$/.test(name);
   const later = cx.laterFunctions.get(name);

@@ -12,6 +12,7 @@ import {
   spellType,
 } from "../tree/types.ts";
 import type { ValueType } from "../tree/typed.ts";
+import { beginsLine, MISSING_SEMICOLON } from "./mistakes.ts";
 import type { Context } from "../check_context.ts";
 import { clashText, fitsWithNewAxis, planStretch } from "./broadcast.ts";
 import { operandText, pointerHint, reportNotScalar } from "./conversion_hints.ts";
@@ -379,5 +380,8 @@ export function reportOperand(
   details: DiagnosticDetails = {},
 ): void {
   const types = values.filter(isValue).map((value) => spellType(value.type)).join(" and ");
-  cx.reporter.error(code, span, `\`${operator}\` does not take ${types}`, details);
+  cx.reporter.error(code, span, `\`${operator}\` does not take ${types}`, {
+    ...operator === "*" && beginsLine(span) ? { hint: MISSING_SEMICOLON } : {},
+    ...details,
+  });
 }

@@ -11,6 +11,20 @@ type Of<K extends ast.Expr["kind"]> = Extract<ast.Expr, { kind: K }>;
 /** Comparisons that one would write in a row. */
 const CHAINED: readonly (readonly ast.BinaryOperator[])[] = [["<", "<=", ">", ">="], ["==", "!="]];
 
+/** `int i[64] = 0 ... 64` without `;` goes on with the next line, if that begins with `*`. */
+export const MISSING_SEMICOLON = "is a `;` missing at the end of the line before?";
+
+/** Whether a span is on a later line than another one of the same text. */
+export function isOnLaterLine({ file, start, expansion }: Span, before: Span): boolean {
+  return file === before.file && expansion === before.expansion &&
+    file.text.slice(before.end, start).includes("\n");
+}
+
+/** Whether a span begins its line. */
+export function beginsLine({ file: { text }, start }: Span): boolean {
+  return text.slice(text.lastIndexOf("\n", start - 1) + 1, start).trim() === "";
+}
+
 /** W5027: `0 <= i < n` of mathematics and Python compares 0 or 1 with n. */
 export function reportChain(cx: Context, { operator, operatorSpan, lhs }: Of<"binary">): void {
   if (lhs.kind !== "binary") return;

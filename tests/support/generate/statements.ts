@@ -8,6 +8,7 @@ import { makeExpr } from "./expressions.ts";
 import { matrix } from "./matrices.ts";
 import { anyDestination, outputOf, ownIndices, ownPart } from "./destinations.ts";
 import { numbered, pairs } from "./numbered.ts";
+import { rowLoops } from "./row_loops.ts";
 import { softmax } from "./softmax.ts";
 import { matmul, PRODUCTS } from "./tiles.ts";
 import { isFloat, isNarrow, type ProgramContext, type VariableSpec } from "./scope.ts";
@@ -399,6 +400,7 @@ const MAKERS: readonly (readonly [number, Maker])[] = [
   [1, chain],
   [1, chunks],
   [1, softmax],
+  [1, rowLoops],
   [2, matrix],
   [2, accumulation],
   [1, stream],
