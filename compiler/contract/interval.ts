@@ -25,6 +25,12 @@ export interface Interval {
   readonly last: ContractExpr;
 }
 
+/** Bounds of what masks let through. */
+export interface MaskedInterval extends Interval {
+  /** Where one does not hold, masks let nothing through; then the bounds mean nothing. */
+  readonly unless: readonly ContractExpr[];
+}
+
 /** What is known of the launch: extents of the grid where the contract fixes them. */
 export type GridExtents = (axis: number) => ContractExpr | undefined;
 
@@ -34,12 +40,17 @@ export function intervalOf(
   bounds: readonly Bound[],
   shape: readonly number[],
   grid: GridExtents,
-): Interval | undefined {
+): MaskedInterval | undefined {
   const offset = groupOffset(poly, bounds);
   if (offset === undefined) return undefined;
   const intervals = offset.groups.map((group) => scaled(group, shape, grid));
   const rest = polyExpr(offset.rest);
+  // The last index of a group without any is before its first one, which others hide.
+  const [only, ...others] = offset.groups;
+  const isAlone = only !== undefined && others.length === 0 &&
+    (constantOf(only.coefficient) ?? -1n) > 0n;
   return {
+    unless: isAlone ? [] : offset.groups.flatMap((group) => nonEmpty(group, shape, grid)),
     first: sum([...intervals.map((interval) => interval.first), rest]),
     last: sum([...intervals.map((interval) => interval.last), rest]),
   };
@@ -86,6 +97,22 @@ function indexInterval(
       ? uppers.reduce((a, b) => apply("min", a, b))
       : uppers.reduceRight((a, b) => apply("min", b, a), polyExpr(natural.hi)),
   };
+}
+
+/** What must hold for masks to let an index of the group through, where the grid does not say that too. */
+function nonEmpty(
+  { form, bounds }: Group,
+  shape: readonly number[],
+  grid: GridExtents,
+): readonly ContractExpr[] {
+  if (coveredByGrid(form, bounds, shape, grid)) return [];
+  const lowest = constantOf(naturalInterval(form, shape).lo);
+  if (lowest === undefined) return [];
+  return bounds.flatMap((bound) => {
+    const limit = constantOf(bound.limit);
+    const isKnown = limit !== undefined && limit >= lowest * bound.divisor;
+    return bound.upper && !isKnown ? [apply(">", extentOf(bound), constant(lowest))] : [];
+  });
 }
 
 /** The division is C's: towards zero, so never below the true floor of an upper bound. */

@@ -48,7 +48,12 @@ function touched(param: Value, access: MemoryAccess, grid: GridExtents): Interva
   const interval = offset && intervalOf(offset, access.bounds, access.shape, grid);
   if (interval === undefined) return undefined;
   const more = Math.ceil(access.width / size) - 1; // a wider access through a cast reaches further
-  return { first: interval.first, last: apply("+", interval.last, constant(more)) };
+  const { first, unless } = interval;
+  const last = apply("+", interval.last, constant(more));
+  const [condition, ...others] = unless;
+  if (condition === undefined) return { first, last };
+  const isSomething = others.reduce((all, one) => apply("&&", all, one), condition);
+  return { first, last: apply("?:", isSomething, last, apply("-", first, constant(1))) };
 }
 
 /** An index that wraps in every launch, and the access that relies on it. */

@@ -1,6 +1,6 @@
 /** Contracts of kernels that go over tensors in loops. */
-import { assertEquals } from "../../support/assert.ts";
-import { accessOf, contractOf, type Shown } from "./support/contract_of.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+import { accessOf, contractOf, type Shown, touchedBy } from "./support/contract_of.ts";
 
 const MATRIX = "float *X, float *Y, int M, int N, int ldx, int ldy";
 const ROWS = `int row[4] = get_program_id(0) * 4 + 0 ... 4;
@@ -110,5 +110,21 @@ Deno.test("masks that are joined by & say what those by && do", () => {
       ${check}
       *?(check) py = *?(check) px;`;
     assertEquals(contractOf(MATRIX, body), { ...WHOLE, grid: ["cdiv(M, 4)", "cdiv(N, 64)"] }, both);
+  }
+});
+
+Deno.test("rows without columns are not touched, however far apart they are", () => {
+  const body = `int row = get_program_id(0);
+    int col[64] = 0 ... 64;
+    *?(col < N) (Y + row * ldy + col) = *?(col >= 2 && col < N) (X + row * ldx + col);`;
+  const touched = (N: number): ReturnType<typeof touchedBy> =>
+    touchedBy(MATRIX, body, { programs: 3, M: 3, N, ldx: 5, ldy: 1 });
+  assertEquals(touched(4), { X: [2, 13], Y: [0, 5] });
+  assertEquals(touched(100), { X: [2, 73], Y: [0, 65] });
+  for (const [first, last] of Object.values(touched(0))) {
+    assert(last < first, `${first} to ${last}`);
+  }
+  for (const [first, last] of Object.values(touched(-7))) {
+    assert(last < first, `${first} to ${last}`);
   }
 });

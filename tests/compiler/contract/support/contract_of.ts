@@ -1,6 +1,6 @@
 /** Grid and tensors of a kernel's contract, as text. */
 import { must } from "../../../../compiler/support/bug.ts";
-import { printExpr } from "../../../../compiler/contract/expr.ts";
+import { evaluate, printExpr } from "../../../../compiler/contract/expr.ts";
 import type { KernelContract } from "../../../../compiler/contract/types.ts";
 import { assertEquals } from "../../../support/assert.ts";
 import { compileFile } from "../../../support/compile.ts";
@@ -28,6 +28,25 @@ export function accessOf(parameters: string, body: string): Readonly<Record<stri
   const { params } = compiled(parameters, body, "");
   return Object.fromEntries(
     params.flatMap((param) => param.kind === "pointer" ? [[param.name, param.access]] : []),
+  );
+}
+
+/** The first and last element that a launch touches of each pointer, for values of the other parameters. */
+export function touchedBy(
+  parameters: string,
+  body: string,
+  values: Readonly<Record<string, number>>,
+): Readonly<Record<string, readonly [number, number]>> {
+  const names = {
+    param: (name: string): number | undefined => values[name],
+    grid: () => values["programs"],
+  };
+  const { ranges } = compiled(parameters, body, "");
+  return Object.fromEntries(
+    ranges.map(({ param, first, last }) => [
+      param,
+      [Number(evaluate(first, names)), Number(evaluate(last, names))] as const,
+    ]),
   );
 }
 
