@@ -133,6 +133,7 @@ Deno.test("runPasses() gives the function and the time after every step", () => 
     "cse.2 1 4",
     "accumulate 1 4",
     "late-loads 1 4",
+    "stepped-tiles 1 4",
     "flush-powers 1 4",
     "fuse-multiply-add 1 4",
     "drop-dead 1 3",
