@@ -92,7 +92,7 @@ class Passing {
   }
 
   run(): void {
-    const { func, plan: { load } } = this;
+    const { func, plan: { load, rows } } = this;
     const { span } = load;
     takeTurns(func, turnsAlongFirst(func, span), { programs: true, several: true });
     const loop = must(loopOverPrograms(func), "loop over programs");
@@ -122,7 +122,9 @@ class Passing {
     /** What the first section of a program reduces its row to, when that is there. */
     const reduce = (build: ScheduleBuilder, one: Value, { slot, parity }: Position): Value => {
       build.effect("mbarrier_wait", [barriers, slot, parity]);
-      return this.#reduce(build, beginning, { from: program, to: one }, slot);
+      // Nothing was copied for what is no program: masks of rows say so, where there are any.
+      const isOne = rows.length > 0 ? undefined : build.value("lt", [one, count], BOOL);
+      return this.#reduce(build, beginning, { from: program, to: one, isOne }, slot);
     };
     times(SLOTS - 1, (i) => i).reduce((one, slot) => {
       copy(before, one, before.int(slot));
@@ -236,7 +238,7 @@ class Passing {
   #reduce(
     build: ScheduleBuilder,
     section: Section,
-    program: { readonly from: Value; readonly to: Value },
+    program: { readonly from: Value; readonly to: Value; readonly isOne: Value | undefined },
     slot: Value,
   ): Value {
     const { func, plan: { load } } = this;
@@ -245,7 +247,8 @@ class Passing {
     known.delete(sum);
     const again = new ScalarsAgain(func, build.out, program, known);
     const place = this.#placeOf(build, slot, program);
-    known.set(resultOf(load), this.#read(build, place, (value) => again.of(value)));
+    const read = this.#read(build, place, (value) => again.of(value), program.isOne);
+    known.set(resultOf(load), read);
     return again.of(sum);
   }
 
@@ -292,18 +295,25 @@ class Passing {
     return resultOf(op);
   }
 
-  /** The row at a place, and what is beyond it, by values of its program. */
-  #read(build: ScheduleBuilder, { slot }: Place, ofProgram: (value: Value) => Value): Value {
+  /** The row at a place, and what is beyond it, by values of its program; nothing of it where there is none. */
+  #read(
+    build: ScheduleBuilder,
+    { slot }: Place,
+    ofProgram: (value: Value) => Value,
+    isOne?: Value,
+  ): Value {
     const { load } = this.plan;
     const { mask, other } = operandsOf(load);
     const { type } = resultOf(load);
     const operands = [must(this.#buffer, "buffer"), slot];
     const read = build.value("local_load", operands, type, { access: "vectors" });
-    if (mask === undefined) return read;
+    const own = mask && ofProgram(mask);
+    const inRow = isOne === undefined ? own : build.maskBy(isOne, own, type);
+    if (inRow === undefined) return read;
     const fill = other === undefined || isZero(other)
       ? build.value("constant", [], type, { value: zeroOf(type) })
       : ofProgram(other);
-    return build.value("select", [ofProgram(mask), read, fill], type);
+    return build.value("select", [inRow, read, fill], type);
   }
 }
 

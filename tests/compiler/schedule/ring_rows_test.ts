@@ -97,14 +97,14 @@ function firstAddress([first]: readonly bigint[]): Uint8Array<ArrayBuffer> {
   return new Uint8Array(BigUint64Array.of(must(first, "address")).buffer);
 }
 
-function check(shape: Shape, rows: Rows): void {
+function check(shape: Shape, rows: Rows, changes: Parameters<typeof textOf>[1] = {}): void {
   const { type, blocks, weights, aligned } = shape;
   const { count, idle, clusters, before, gap, apart, inPlace } = rows;
   const columns = columnsOf(shape);
   const n = Math.min(rows.length, columns);
   const ldx = n + gap;
   const ldy = inPlace ? ldx : ldx + 4 * apart;
-  const { ptx, forms } = formsOf(textOf(shape), aligned);
+  const { ptx, forms } = formsOf(textOf(shape, changes), aligned);
   const form = must(forms.find(isRing), "a form");
   const sizeOf = (ld: number): number => before + Math.max(count - 1, 0) * ld + (count > 0 ? n : 0);
   const noise = (row: number, i: number): number =>
@@ -209,6 +209,14 @@ for (const shape of SHAPES) {
     );
   });
 }
+
+Deno.test("ringRows reduces nothing of rows of programs that there are not", () => {
+  const shape: Shape = { type: "int32", blocks: 2, reductions: 1, ...ANYWHERE };
+  for (const count of [1, 2, 3]) {
+    const rows = { count, idle: 0, clusters: 1, length: 32760, before: 3, gap: 5, apart: 1 };
+    check(shape, { ...rows, inPlace: false }, { there: "i < N" });
+  }
+});
 
 const has = (shape: Partial<Shape>, changes: Parameters<typeof textOf>[1] = {}): boolean => {
   const all: Shape = { type: "float32", blocks: 2, reductions: 1, ...ANYWHERE, ...shape };
