@@ -102,8 +102,8 @@ export class PragmaCursor {
     const start = this.#next;
     const open: PpToken[] = [];
     for (let { token } = this; token !== undefined; { token } = this) {
+      if (open.length === 0 && stops.includes(token.text)) break;
       if (token.kind === "punctuator") {
-        if (open.length === 0 && stops.includes(token.text)) break;
         if (token.text in CLOSERS) open.push(token);
         else if (/^[)\]}]$/.test(token.text) && CLOSERS[open.pop()?.text ?? ""] !== token.text) {
           this.failExpected(what);

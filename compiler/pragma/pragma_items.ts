@@ -59,6 +59,7 @@ export const PRAGMA_WORDS: readonly string[] = [...ITEM_WORDS, ...Object.keys(OP
 export function parseItem(cursor: PragmaCursor, lastSpan: Span): PragmaItem | PragmaInclude {
   const start = cursor.token?.span ?? lastSpan;
   const body = parseBody(cursor);
+  expectNoOption(cursor);
   cursor.expectEnd();
   return { ...body, span: joinSpans(start, lastSpan) };
 }
@@ -94,7 +95,16 @@ function parseParameter(cursor: PragmaCursor): PragmaName {
 function parseBinding(cursor: PragmaCursor): Binding {
   const name = parseParameter(cursor);
   cursor.expect("=");
-  return { ...name, value: cursor.value([",", ";"]) };
+  return { ...name, value: cursor.value([",", ";", ...OPTION_AXES]) };
+}
+
+/** `config TM=64 num_warps=4` */
+function expectNoOption(cursor: PragmaCursor): void {
+  const { token } = cursor;
+  if (token === undefined || !isOptionName(token.text) || !isNumberOption(token.text)) return;
+  cursor.fail("E5003", token.span, `expected \`;\` before the option \`${token.text}\``, {
+    fix: { span: token.span, replacement: `; ${token.text}` },
+  });
 }
 
 /** `name in { value, … }` */

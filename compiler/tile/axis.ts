@@ -56,6 +56,8 @@ class Analysis {
   /** The loop of each parameter of a region. */
   readonly loops = new Map<Value, OpOf<"while">>();
   readonly #divisions: Divisions;
+  /** What is being computed. */
+  readonly #open = new Set<Value>();
   readonly #used = new Map<OpOf<"while">, readonly Value[]>();
   /** What was found for parameters of loops, weaker with each iteration of an outer one. */
   readonly #solved = new Map<Value, AxisInfo>();
@@ -69,10 +71,17 @@ class Analysis {
     if (found !== undefined) return found;
     const isKnown = (one: Value): boolean => this.known.has(one);
     for (const one of sourcesFirst(value, isKnown, (at) => this.#sourcesOf(at))) {
+      // Passes ask about functions that they are changing, where what is computed may lead back to itself.
+      if (this.#open.has(one)) {
+        this.known.set(one, unknown(one));
+        continue;
+      }
+      this.#open.add(one);
       const loop = one.def === undefined ? this.loops.get(one) : undefined;
       if (loop !== undefined && !this.known.has(one)) this.#solve(loop);
       // Solving a loop may have found it.
       this.known.set(one, this.known.get(one) ?? this.#compute(one));
+      this.#open.delete(one);
     }
     return must(this.known.get(value), "facts");
   }

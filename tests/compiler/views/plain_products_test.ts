@@ -396,3 +396,29 @@ Deno.test("warp groups do dots of a tile from outside of their loop, of which th
     checkBoth(compiled, args, [Math.ceil(m / 128), 1, 1], exact);
   }
 });
+
+Deno.test("full steps in one loop and the rest in another are compiled where programs are digits of an index", () => {
+  const text = (mask: string): string => `
+    half a[128, 64] = *?(${mask}rm[:, newaxis] < M) (A + rm[:, newaxis] * lda + (k + rk)[newaxis, :]);
+    half b[64, 256] = *?(${
+    mask.replace("[newaxis, :]", "[:, newaxis]")
+  }rn[newaxis, :] < N) (B + rn[newaxis, :] * ldb + (k + rk)[:, newaxis]);
+    sum += a @ b;`;
+  const { entries } = compileForms(
+    `#pragma tri num_warps=4
+__global__ void k(half *A, half *B, half *C, int M, int N, int K, int down, int lda, int ldb __multipleof(8), int kind) {
+  int rm[128] = get_program_id(0) % down * 128 + 0 ... 128;
+  int rn[256] = get_program_id(0) / down * 256 + 0 ... 256;
+  int rk[64] = 0 ... 64;
+  float sum[128, 256] = 0;
+  int k = 0;
+  for (; k + 64 <= K; k += 64) {${text("")}}
+  for (; k < K; k += 64) {${text("(k + rk)[newaxis, :] < K && ")}}
+  sum += kind == 1 ? 0.5f : kind > 1 ? sum : 0;
+  *?(rm[:, newaxis] < M && rn[newaxis, :] < N) (C + rm[:, newaxis] * N + rn[newaxis, :]) = sum;
+}`,
+    {},
+  );
+  const forms = entries.flatMap(({ forms = [] }) => forms);
+  assert(forms.some(({ persistent }) => persistent === "x"), "no form whose blocks take turns");
+});
