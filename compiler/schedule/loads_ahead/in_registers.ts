@@ -13,7 +13,10 @@ import { copyOfIteration, firstIteration, type Iteration } from "../pipeline/pre
 import type { AheadLoop } from "./ahead_loads.ts";
 
 /** Gives what takes the loop's place. */
-export function loadIntoRegisters(func: Func, ahead: AheadLoop): readonly Op[] {
+export function loadIntoRegisters(
+  func: Func,
+  ahead: Pick<AheadLoop, "loop" | "loads" | "carried">,
+): readonly Op[] {
   const { loop, loads } = ahead;
   const before = new ScheduleBuilder(func, [], loop.span);
   const first = loadIteration(func, ahead, before, firstIteration(ahead, before));
@@ -33,7 +36,7 @@ export function loadIntoRegisters(func: Func, ahead: AheadLoop): readonly Op[] {
 /** Loads the tiles of an iteration, if it runs, and computes what the addresses of the next one come from. */
 function loadIteration(
   func: Func,
-  { loop, loads, carried }: AheadLoop,
+  { loop, loads, carried }: Pick<AheadLoop, "loop" | "loads" | "carried">,
   build: ScheduleBuilder,
   iteration: Iteration,
 ): { readonly values: readonly Value[]; readonly state: readonly Value[] } {

@@ -3,7 +3,9 @@
  * several numbers are packed, of several tiles, of a tile in another shape. Threads store what they have made into slots of its
  * own, in the layout that the dot reads:
  *
+ *     load what the operand of iteration 0 is made of
  *     while (test) {
+ *       load that of the next iteration, where it takes few registers
  *       make the operand; wait until the copies of this iteration are there; barrier; store the operand
  *       fence between the proxies; barrier; start the dot; copy a later iteration
  *       wait for all dots but this iteration's
@@ -13,6 +15,10 @@
  */
 import { loopOf } from "../../ir/flow.ts";
 import type { Func, Op, OpOf, Value } from "../../ir/func.ts";
+import { resultOf } from "../../ir/op.ts";
+import { sourcesFirst } from "../../ir/order.ts";
+import { bytesOf } from "../../ir/types.ts";
+import { registerCount } from "../../layout/tiles.ts";
 import { isMadeIn } from "../../layout/warp_group.ts";
 import { must } from "../../support/bug.ts";
 import type { TargetContext } from "../../tile/pass.ts";
@@ -24,6 +30,8 @@ import {
   stagesOf,
   stateOf,
 } from "../pipeline/loop_loads.ts";
+import { loadIntoRegisters } from "../loads_ahead/in_registers.ts";
+import { addressState } from "../pipeline/prefetch.ts";
 import type { InBuffer, LoadedOperand, StagedOperand } from "../staged_operand.ts";
 import type { StagingArea } from "../staging_area.ts";
 import { groupDotOf } from "./group_dot.ts";
@@ -58,6 +66,10 @@ export function pipelineMade(
   if (group === undefined || carried === undefined || !isCopyable(copied, context.axisInfo())) {
     return undefined;
   }
+  const loads = loadsAhead(loop, made.source, copied.load);
+  const ofLoads = loads.length > 0
+    ? addressState(loop, loads.flatMap(({ operands }) => operands))
+    : undefined;
   const wanted = stagesOf(loop, context) ?? GROUP_STAGES;
   const slots = slotsBesideOwn(group.dot, [copied.bytes, made.bytes * LEAST_OWN_SLOTS], context, [
     LEAST_SLOTS,
@@ -74,6 +86,37 @@ export function pipelineMade(
     };
     const isApart = ({ index }: InBuffer): boolean => index === made.index;
     const changed = { change, isApart, ownSlots: LEAST_OWN_SLOTS };
-    return () => pipelineGroupDot({ func, loop, staged: [other], carried, slots }, dot, changed);
+    return () => {
+      const before = ofLoads === undefined
+        ? []
+        : loadIntoRegisters(func, { loop, loads, carried: ofLoads }).filter((op) => op !== loop);
+      const plan = { func, loop, staged: [other], carried, slots };
+      return [...before, ...pipelineGroupDot(plan, dot, changed)];
+    };
   };
 }
+
+/** Registers of a thread for what the next iteration's operand is made of. */
+const MOST_AHEAD = 32;
+
+/** The tiles that an operand is made of, if threads have room for those of two iterations and copies need none of them. */
+function loadsAhead(
+  loop: OpOf<"while">,
+  made: Value,
+  copied: OpOf<"load">,
+): readonly OpOf<"load">[] {
+  const { body } = loopOf(loop);
+  const inBody = new Set(body.ops);
+  const isOutside = ({ def }: Value): boolean => def === undefined || !inBody.has(def);
+  const needed = new Set(
+    copied.operands.flatMap((value) => sourcesFirst(value, isOutside)).map(({ def }) => def),
+  );
+  const loads = sourcesFirst(made, isOutside).flatMap(({ def }) =>
+    def?.name === "load" && resultOf(def).type.shape.length > 0 ? [def] : []
+  );
+  const words = loads.reduce((sum, load) => sum + registersOf(resultOf(load)), 0);
+  return words <= MOST_AHEAD && loads.every((load) => !needed.has(load)) ? loads : [];
+}
+
+const registersOf = (value: Value): number =>
+  registerCount(value) * bytesOf(value.type.element) / 4;
