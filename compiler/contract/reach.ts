@@ -100,7 +100,7 @@ function leaving(region: Region): readonly Value[] {
   return region.ops.length === 0 ? [] : terminatorOf(region).operands;
 }
 
-/** Which pointers among the parameters an address may come from: what a loop carries is told apart. */
+/** The pointer parameters that an address may be computed from; each loop-carried value has a set of its own. */
 export class Roots {
   readonly #sets = new Map<Value, bigint>();
   readonly #params: readonly Value[];

@@ -1,6 +1,6 @@
 /**
  * Minima and maxima of negations, in any position, however the text spells them; and of a whole tile, of which each thread
- * has several elements. What of them ptxas gets wrong is told in compiler/lower/arithmetic.ts.
+ * has several elements. compiler/lower/arithmetic.ts describes the ptxas bug that they test for.
  */
 import { must } from "../../../compiler/support/bug.ts";
 import type { TargetName } from "../../../compiler/targets.ts";
