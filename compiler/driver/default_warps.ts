@@ -9,7 +9,7 @@
  * A thread with 32 elements has up to 128 registers if none are stated, so 16 warps fit a multiprocessor. If these load more
  * than memory needs under way, that is best; layer norm of 8192 halves, 16 KB a row, makes 0.75 to 0.91 of a copy so,
  * with three blocks of 8 warps 0.92 to 0.98. Not if a row is stored before it is reduced: such a sum of rows stays in registers
- * (layer norm of the sum of two rows of 16,384 halves 0.98, with 64 registers 0.76; tests/gpu/RESULTS.md).
+ * (layer norm of the sum of two rows of 16,384 halves 0.98, with 64 registers 0.76; tests/gpu/results/rows.md).
  */
 import type { Func, Value } from "../ir/func.ts";
 import { operandsOf } from "../ir/op.ts";

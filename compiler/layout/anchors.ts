@@ -78,7 +78,7 @@ export const WORD_BYTES = 4;
 
 /**
  * Elements that a thread loads at once of rows that are accessed by words: one word of bytes, two of halves. By pairs of
- * words, an H200 transposed halves 3 to 6 % faster than by words, and bytes 4 % slower (tests/gpu/RESULTS.md).
+ * words, an H200 transposed halves 3 to 6 % faster than by words, and bytes 4 % slower (tests/gpu/results/transposition.md).
  */
 export const LOADED_AT_ONCE = 4;
 

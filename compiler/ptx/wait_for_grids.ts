@@ -6,7 +6,7 @@
  * Every thread waits, also one that has nothing to do: a grid that ended without waiting would let the one after it
  * begin before the one before it has ended. No entry says when its dependents may be started
  * (`griddepcontrol.launch_dependents`): they are when its last block ends. Earlier, their blocks would lie beside its own,
- * more of them where it has none (tests/gpu/RESULTS.md).
+ * more of them where it has none (tests/gpu/results/host.md).
  */
 import { CHECK_BEGIN } from "./checks.ts";
 import type { Instruction, Item } from "./func.ts";

@@ -9,7 +9,7 @@
  *
  * Rows in a ring of 16 blocks of 32 warps on an H200: layer norm 0.90 of a copy instead of 0.81, softmax 0.90 instead of 0.79;
  * one row of 262,144 a cluster of 16 blocks of 16 warps: softmax 0.96 instead of 0.94. In first reductions, derivatives lost
- * 0.01 to 0.02 (tests/gpu/RESULTS.md).
+ * 0.01 to 0.02 (tests/gpu/results/rows.md).
  */
 import { isOp, type OpOf, setAttrs, type Value } from "../ir/func.ts";
 import { walkOps } from "../ir/walk.ts";

@@ -6,7 +6,7 @@
  *
  * All blocks of a GPU are at rows of their own, so between the first and the last time that a block reads its row, L2 gets
  * the rows of all others, and what they write. If that is evicted first, there is room for more rows: softmax in two
- * loops, 8192 rows of 5120 floats, makes 0.91 of a copy instead of 0.73 (H200, tests/gpu/RESULTS.md). What several programs
+ * loops, 8192 rows of 5120 floats, makes 0.91 of a copy instead of 0.73 (H200, tests/gpu/results/texts.md). What several programs
  * read, such as the keys of all queries, is kept: addresses of rows depend on all that programs are numbered by.
  */
 import { edgesOf, loopOf } from "../ir/flow.ts";

@@ -5,6 +5,7 @@ import { ROOT } from "./workspace.ts";
 
 const PAGES: readonly string[] = [
   ...["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "tests/gpu/RESULTS.md"],
+  ...pagesIn("tests/gpu/results"),
   ...pagesIn("docs"),
 ];
 

@@ -162,7 +162,7 @@ interface Options {
 export const DOT_SLOTS = 3;
 /**
  * Slots for chunks, at least: those that threads move, the first ones of the next iteration, and two iterations that are
- * under way. With one less, products on an H200 took a quarter more (tests/gpu/RESULTS.md).
+ * under way. With one less, products on an H200 took a quarter more (tests/gpu/results/products.md).
  */
 export const LEAST_CHUNK_SLOTS = 4;
 

@@ -12,7 +12,7 @@
  *
  * Masks come from indices alone and are computed again for the rotated positions; data is exchanged through shared memory in
  * any case where this is done, and is read there at the rotated position (`rotate`).
- * On an H200 an 8191 x 8193 transposition gained 5 % (float) to 6 % (half); see tests/gpu/RESULTS.md.
+ * On an H200 an 8191 x 8193 transposition gained 5 % (float) to 6 % (half); see tests/gpu/results/transposition.md.
  */
 import type { AxisInfo } from "../../tile/axis.ts";
 import { type Func, newOp, type Op, type OpOf, type Value } from "../../ir/func.ts";

@@ -17,7 +17,7 @@
  *
  * By single elements an H200 sends as many requests to L2 as its partitions pass on to each other, and each element of a thread
  * takes an instruction and a predicate: of rows of 16,383 floats softmax made 0.904 of a copy, its derivative 0.872 and that of
- * layer norm 0.789; by vectors 0.972, 1.038 and 1.031 (tests/gpu/RESULTS.md).
+ * layer norm 0.789; by vectors 0.972, 1.038 and 1.031 (tests/gpu/results/rows.md).
  */
 import { type Func, newOp, type Op, type OpOf, type Value } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";

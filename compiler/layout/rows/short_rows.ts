@@ -7,7 +7,7 @@
  * between warps, so they do not wait for each other.
  *
  * On an H200 cross-entropy of 65536×200 floats gained from 0.73 to 0.87 of a copy, of halves from 0.43 to 0.63
- * (tests/gpu/RESULTS.md). Norms lose: their weights, which are the same for all rows, are loaded once for all rows that a
+ * (tests/gpu/results/rows.md). Norms lose: their weights, which are the same for all rows, are loaded once for all rows that a
  * thread has.
  */
 import type { AxisInfo } from "../../tile/axis.ts";

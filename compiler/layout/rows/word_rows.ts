@@ -13,7 +13,7 @@
  * not end in the tile; elsewhere the mask decides of each word. Where `inside` holds, what is left of the mask is which rows
  * there are: the operand `rows`.
  *
- * On an H200 a kernel of CUDA of this kind made 0.90 of a copy where bytes made 0.82; see tests/gpu/RESULTS.md.
+ * On an H200 a kernel of CUDA of this kind made 0.90 of a copy where bytes made 0.82; see tests/gpu/results/transposition.md.
  */
 import {
   type Attrs,

@@ -10,7 +10,7 @@ import type { OpOf, Region, Value } from "../../ir/func.ts";
 import { operandsOf } from "../../ir/op.ts";
 import { walkOps } from "../../ir/walk.ts";
 
-/** Columns of a tile for which threads compute long enough; with 64 it gains nothing (tests/gpu/RESULTS.md). */
+/** Columns of a tile for which threads compute long enough; with 64 it gains nothing (tests/gpu/results/attention.md). */
 const COLUMNS = 128;
 
 export function powersComeFirst(body: Region, last: OpOf<"dot">): boolean {

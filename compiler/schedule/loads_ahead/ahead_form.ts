@@ -13,7 +13,7 @@
  *
  * Registers hold one tile. Slots in shared memory hold more, but copies and reads from there are instructions: where 16 blocks
  * of a multiprocessor hide what a load takes, softmax by chunks makes 0.91 of a copy with registers, 0.85 with slots, and
- * sums of columns by one block 0.43 and 1.0 (H200, tests/gpu/RESULTS.md). So few programs have slots, others registers.
+ * sums of columns by one block 0.43 and 1.0 (H200, tests/gpu/results/texts.md). So few programs have slots, others registers.
  *
  * An iteration that stores tiles keeps memory busy by itself: softmax of rows in turn gains with two blocks of 8 warps (0.82 and
  * 0.91) and loses with three (0.92 and 0.90), as registers leave room for fewer.

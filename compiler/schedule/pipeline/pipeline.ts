@@ -261,7 +261,7 @@ function mixedStates(
 /**
  * Whether a loop carries no tiles for its copies. Where each thread carries the places of its elements, as those of
  * pixels, what the loop takes is their computation: a warp beside the program's is no gain there
- * (tests/gpu/RESULTS.md).
+ * (tests/gpu/results/products.md).
  */
 function hasScalars(loop: OpOf<"while">, { entering }: AddressState): boolean {
   const { params } = loopOf(loop).test;

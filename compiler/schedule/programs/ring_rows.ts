@@ -18,7 +18,7 @@
  * where its row does modulo 128 bytes: copies between addresses that differ there take more requests.
  *
  * Layer norm of rows of 32,767, 65,535 and 131,071 floats on an H200: 0.71, 0.67 and 0.64 of a copy without, 0.90 with it, of
- * 262,144 0.80 and 0.90; slots that begin at 16 bytes 0.04 less; without the overlap 262,144 0.69 (tests/gpu/RESULTS.md).
+ * 262,144 0.80 and 0.90; slots that begin at 16 bytes 0.04 less; without the overlap 262,144 0.69 (tests/gpu/results/rows.md).
  */
 import { loopOf } from "../../ir/flow.ts";
 import {

@@ -25,7 +25,7 @@ import { rowOf } from "../../ir/table.ts";
 import { countUses, walkOps } from "../../ir/walk.ts";
 import type { PlainPass } from "../../tile/pass.ts";
 
-/** Iterations that follow each other. Two gain most of what more do, and four 1 % more (tests/gpu/RESULTS.md). */
+/** Iterations that follow each other. Two gain most of what more do, and four 1 % more (tests/gpu/results/products.md). */
 const ITERATIONS = 4;
 
 export const unrollDots: PlainPass = {
