@@ -77,11 +77,12 @@ function demandsOf(func: Func): readonly Demands[] {
       },
       byParts: (units) => {
         const along = maskAlong(indices, { units, isStill: true });
+        const address = program.address ?? indices.address;
         return [
-          ...program.address === undefined
+          ...address === undefined
             ? namesOf(factors(units).params(pointer))
-            : partNames(program.address, integersOf),
-          ...along === undefined ? ofMask : partNames(along, integersOf),
+            : partNames(address, units, integersOf),
+          ...along === undefined ? ofMask : partNames(along, units, integersOf),
         ];
       },
     });
@@ -103,14 +104,29 @@ function factorsOf(func: Func): (units: ReadonlySet<string>) => Reach {
 
 /**
  * The parameters that decide whether the parts of a sum, bytes or elements, are what wide accesses are aligned to: those that are
- * factors by themselves. So of `pid / H * stride` the stride is, not H.
+ * factors by themselves. So of `pid / H * stride` the stride is, not H. Where one of several factors is demanded anyway, the part
+ * demands no other: of `((h * W + w) * C + c)` C is enough, as W stands only beside it.
  */
-function partNames(terms: readonly Term[], integersOf: (value: Value) => Names): Names {
-  return terms.flatMap(({ coefficient, atoms }) => {
-    if (coefficient % VECTOR_BYTES === 0n) return [];
-    const factors = atoms.flatMap((atom) => atom.kind === "param" ? [atom.name] : []);
-    if (factors.length > 0) return factors;
-    return atoms.flatMap((atom) =>
+function partNames(
+  terms: readonly Term[],
+  units: ReadonlySet<string>,
+  integersOf: (value: Value) => Names,
+): Names {
+  const open = terms.filter(({ coefficient }) => coefficient % VECTOR_BYTES !== 0n);
+  const factorsOf = ({ atoms }: Term): Names =>
+    atoms.flatMap((atom) => atom.kind === "param" && !units.has(atom.name) ? [atom.name] : []);
+  const alone = new Set(
+    open.flatMap((term) => {
+      const [factor, ...others] = factorsOf(term);
+      return factor !== undefined && others.length === 0 ? [factor] : [];
+    }),
+  );
+  return open.flatMap((term) => {
+    const factors = factorsOf(term);
+    const demanded = factors.filter((name) => alone.has(name));
+    if (demanded.length > 0) return demanded;
+    if (term.atoms.some(({ kind }) => kind === "param")) return factors;
+    return term.atoms.flatMap((atom) =>
       atom.kind === "opaque"
         ? paramsOf(atom.expr)
         : atom.kind === "scalar"

@@ -109,3 +109,39 @@ __global__ void k(float *X, int *List, float *Y, int rows, int columns, int ldx)
     ["rows", "columns", "ldx"],
   );
 });
+
+Deno.test("of several factors one is enough, where it is demanded anyway", () => {
+  // Channels last: rows, columns and filters lie at multiples of the channels.
+  assertEquals(
+    demandsOf(`
+__global__ void k(float *X, float *F, float *Y, int H, int W, int C, int K, int P, int Q, int R, int S, int stride, int pad) {
+  int m[64] = get_program_id(0) * 64 + 0 ... 64, n[32] = get_program_id(1) * 32 + 0 ... 32;
+  int i[64] = m / (P * Q), p[64] = m % (P * Q) / Q, q[64] = m % (P * Q) % Q;
+  float sum[64, 32] = 0;
+  for (int r = 0; r < R; r += 1)
+    for (int s = 0; s < S; s += 1)
+      for (int c0 = 0; c0 < C; c0 += 16) {
+        int c[16] = c0 + 0 ... 16;
+        int h[64] = p * stride + r - pad, w[64] = q * stride + s - pad;
+        bool isInside[64] = h >= 0 && h < H && w >= 0 && w < W;
+        float x[64, 16] = *?(isInside[:, newaxis] && (c < C)[newaxis, :])
+          (X + ((i * H + h) * W + w)[:, newaxis] * C + c[newaxis, :]);
+        sum += x @ *?((c < C)[:, newaxis] && (n < K)[newaxis, :])
+          (F + ((r * S + s) * C + c)[:, newaxis] * K + n[newaxis, :]);
+      }
+  *?((n < K)[newaxis, :]) (Y + m[:, newaxis] * K + n[newaxis, :]) = sum;
+}`),
+    ["C", "K"],
+  );
+  // Halves of a head: heads lie at multiples of them.
+  assertEquals(
+    demandsOf(`
+__global__ void k(float *X, float *Y, int heads, int dim) {
+  ${ROWS}
+  *?((n < dim)[newaxis, :]) (Y + m[:, newaxis] * dim + n[newaxis, :]) =
+    *?((n < dim)[newaxis, :])
+      (X + m[:, newaxis] * (heads * 2 * dim) + get_program_id(1) * 2 * dim + dim + n[newaxis, :]);
+}`),
+    ["dim"],
+  );
+});
