@@ -14,6 +14,7 @@ import { must } from "../support/bug.ts";
 import { query, type Target } from "../targets.ts";
 import { layoutKey, type LinearLayout, log2, product } from "../linear/linear.ts";
 import { type Coordinate, type Fragment, MMA, type MmaRow } from "./mma.ts";
+import { suitsComputedLeft } from "./computed_left.ts";
 import { dealRows, suitsRegisters } from "./register_operand.ts";
 import {
   GROUP_ROWS,
@@ -98,6 +99,8 @@ export interface DotUse {
   readonly inWords: boolean;
   /** Copies bring one so, and its loop, which has no other dot, makes the other one. */
   readonly isMade: boolean;
+  /** Threads compute a from a box, and b is a box (computed_left.ts). */
+  readonly isLeftComputed: boolean;
 }
 
 /** Nothing is known of the operands. */
@@ -106,6 +109,7 @@ export const NO_USE: DotUse = {
   alongK: [false, false],
   inWords: false,
   isMade: false,
+  isLeftComputed: false,
 };
 
 /** The layouts of a `dot` for a number of warps. One whose result has a layout already keeps it. */
@@ -113,7 +117,7 @@ export function dotLayouts(
   op: OpOf<"dot">,
   numWarps: number,
   target: Target,
-  { chained, alongK, inWords, isMade }: DotUse = NO_USE,
+  { chained, alongK, inWords, isMade, isLeftComputed }: DotUse = NO_USE,
 ): DotLayouts {
   const { a, b } = operandsOf(op);
   const settled = resultOf(op).type.layout;
@@ -130,7 +134,8 @@ export function dotLayouts(
       (isFree
         ? suitsWarpGroups(op, numWarps, target, alongK) ||
           (inWords && suitsComputed(op, numWarps, target)) ||
-          (isMade && suitsMade(op, numWarps, target))
+          (isMade && suitsMade(op, numWarps, target)) ||
+          (isLeftComputed && suitsComputedLeft(op, numWarps, target, alongK[1]))
         : settled === undefined && isBox(b) && suitsChain(op, numWarps, target, alongK)),
     inRegisters,
     settled,

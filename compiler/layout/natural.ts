@@ -18,6 +18,7 @@ import { anchorLayouts, tableLoads } from "./anchors.ts";
 import { blockedLayout, orderFrom, withoutBlocks } from "./blocked.ts";
 import { CarriedData, isElementwise, isTile } from "./carried_data.ts";
 import { chainedDots, multipliesMuch, standingDots } from "./chains.ts";
+import { computedBoxes } from "./computed_left.ts";
 import { dotOfComputed, vectorsOfComputed } from "./computed_operand.ts";
 import { DotsOfFunction } from "./function_dots.ts";
 import {
@@ -77,6 +78,8 @@ export class NaturalLayouts {
   /** Boxes go to chains of dots that take the time. */
   readonly #hasFullChains: boolean;
   #hasDots = false;
+  /** Boxes that operands are computed from in registers. */
+  readonly #boxes: ReadonlyMap<Op, () => LinearLayout>;
   /** Loads of what is spread over operands that are computed in their slots. */
   readonly #vectors: ReadonlySet<Op>;
   /** Loads whose layout is that of what they are combined with, while it is searched. */
@@ -102,6 +105,9 @@ export class NaturalLayouts {
     const standing = func.maps.length > 0 ? standingDots(func) : [];
     const chained = new Set([...chainedDots(func, this.#webs), ...standing]);
     this.dots = new DotsOfFunction(func, options, anchors, chained);
+    this.#boxes = func.maps.length > 0
+      ? computedBoxes(func, (dot) => this.dots.of(dot).a)
+      : new Map();
     this.#hasFullChains = func.maps.length > 0 && multipliesMuch([...chained], this.#webs);
     this.#users = usersOf(func);
     this.#isOfNetwork = networksOf(func);
@@ -140,7 +146,8 @@ export class NaturalLayouts {
   }
 
   #anchorOf(op: Op): LinearLayout | undefined {
-    return this.#besideDot(op) ?? this.#ofTable(op) ?? this.#anchors.get(op);
+    return this.#boxes.get(op)?.() ?? this.#besideDot(op) ?? this.#ofTable(op) ??
+      this.#anchors.get(op);
   }
 
   /** For a load from a table: each thread loads what its part of the access behind it needs. */

@@ -1,6 +1,6 @@
 /**
- * turnDots: a dot whose right operand warp groups can only take as a left one, from registers (register_operand.ts),
- * becomes that of the operands transposed. The loop that adds to its sum carries the sum transposed:
+ * turnDots: a dot whose right operand warp groups can only take as a left one, from registers (register_operand.ts), or
+ * compute there (computed_left.ts), becomes that of the operands transposed. The loop that adds to its sum carries the sum transposed:
  *
  *     while (sum) { sum + a @ b }    ─▶    transposed(while (transposed(sum)) { sum + transposed(b) @ transposed(a) })
  */
@@ -20,6 +20,7 @@ import { countUses, replaceUses, walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
 import type { Pass, TargetContext } from "../tile/pass.ts";
+import { isComputedRight, suitsComputedRight } from "./computed_left.ts";
 import { type DotUse, NO_USE } from "./dot.ts";
 import { NaturalLayouts } from "./natural.ts";
 import { suitsTurned } from "./register_operand.ts";
@@ -66,8 +67,9 @@ function turnedDot(
   });
   const [dot] = dots;
   if (dot === undefined || dots.length > 1 || !body.ops.includes(dot)) return undefined;
+  const computed = isComputedRight(dot);
   // Facts of loads and uses only for dots of such types; what the target has is asked last, so that others share the code.
-  if (!suitsTurned(dot, numWarps, target, [true, false])) return undefined;
+  if (!computed && !suitsTurned(dot, numWarps, target, [true, false])) return undefined;
   const { sum } = operandsOf(dot);
   const index = body.params.indexOf(sum);
   const uses = countUses(func);
@@ -75,7 +77,10 @@ function turnedDot(
     repeated[index] === resultOf(dot) && uses.get(sum) === 1 && uses.get(resultOf(dot)) === 1 &&
     uses.get(must(test.params[index], "parameter")) === 1;
   const { chained, alongK, inWords } = isCarried ? useOf(dot) : NO_USE;
-  const isTurned = !chained && inWords && suitsTurned(dot, numWarps, target, alongK);
+  const isTurned = !chained &&
+    (computed
+      ? suitsComputedRight(dot, numWarps, target, alongK[0])
+      : inWords && suitsTurned(dot, numWarps, target, alongK));
   return isTurned ? { dot, index } : undefined;
 }
 

@@ -134,11 +134,12 @@ export function dividesGroups(
   numWarps: number,
   target: Target,
   isStaged = isLoaded,
+  leastColumns = LEAST_COLUMNS,
 ): boolean {
   const { a, b } = operandsOf(dot);
   const [, k = 0] = a.type.shape;
   return a.type.shape.length === 2 && typesOf(dot) !== undefined && numWarps >= GROUP_WARPS &&
-    m >= GROUP_ROWS && k >= depthOf(a.type) && columnsOf(m, n, numWarps) !== undefined &&
+    m >= GROUP_ROWS && k >= depthOf(a.type) && columnsOf(m, n, numWarps) >= leastColumns &&
     isStaged(a) && isStaged(b) && target.warpGroups;
 }
 
@@ -221,11 +222,10 @@ export function isApart(dot: OpOf<"dot">): boolean {
   return dot.attrs.mode === "f32acc" && groupType(operandsOf(dot).a)?.isInexact === true;
 }
 
-/** Columns that a warp group has of the result; undefined if there are more groups than parts for them. */
-function columnsOf(m: number, n: number, numWarps: number): number | undefined {
+/** Columns that a warp group has of the result. */
+function columnsOf(m: number, n: number, numWarps: number): number {
   const groups = numWarps / GROUP_WARPS;
-  const columns = n / Math.max(1, groups / (m / GROUP_ROWS));
-  return columns >= LEAST_COLUMNS ? columns : undefined;
+  return n / Math.max(1, groups / (m / GROUP_ROWS));
 }
 
 /** Bits of the rows that distinguish the warps of a group. */

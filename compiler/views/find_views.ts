@@ -7,8 +7,10 @@ import { loopOf } from "../ir/flow.ts";
 import type { Func, Op, OpOf, Region, Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { rootsOf } from "../ir/pointer_roots.ts";
+import { hasTrait } from "../ir/table.ts";
 import { usersOf, walkOps } from "../ir/walk.ts";
 import { chainedDots, isStanding } from "../layout/chains.ts";
+import { computedTile, suitsComputedLeft, suitsComputedRight } from "../layout/computed_left.ts";
 import { computedOperand } from "../layout/computed_operand.ts";
 import { phiWebsOf } from "../layout/phi_webs.ts";
 import {
@@ -45,7 +47,8 @@ export interface ViewOptions {
 /** The loads of operands of dots, in print order. */
 export function findViews(func: Func, options: ViewOptions): readonly FoundLoad[] {
   const users = usersOf(func);
-  const loads = dotLoads(func, users);
+  const computed = computedLoads(func);
+  const loads = dotLoads(func, users, computed);
   if (loads.length === 0) return [];
   const known: Known = {
     func,
@@ -63,7 +66,11 @@ export function findViews(func: Func, options: ViewOptions): readonly FoundLoad[
   const areSingle = hasSingleDots(func);
   return loads.map((load) => {
     try {
-      const dots = groupDots(resultOf(load), users, { ...options, chained });
+      const dots = groupDots(resultOf(load), users, {
+        ...options,
+        chained,
+        computed: computed.has(load) ? load : undefined,
+      });
       const position = positions.get(load);
       const single = areSingle ? singleDot(func, load, dots, chained) : undefined;
       const isStaying = !areSingle &&
@@ -109,10 +116,24 @@ function viewOfLoad(load: OpOf<"load">, known: Known, withWindows: Known): Tenso
   }
 }
 
-/** Loads of tiles that reach a dot through permutations. */
+/** Loads of tiles that operands of dots are computed from. */
+function computedLoads({ body }: Func): ReadonlySet<Op> {
+  const found = new Set<Op>();
+  walkOps(body, (op) => {
+    if (op.name !== "dot") return;
+    for (const operand of [operandsOf(op).a, operandsOf(op).b]) {
+      const load = computedTile(operand)?.load;
+      if (load !== undefined) found.add(load);
+    }
+  });
+  return found;
+}
+
+/** Loads of tiles that reach a dot through permutations, or that an operand is computed from. */
 function dotLoads(
   func: Func,
   users: ReadonlyMap<Value, readonly Op[]>,
+  computed: ReadonlySet<Op>,
 ): readonly OpOf<"load">[] {
   const reachesDot = (value: Value): boolean =>
     users.get(value)?.some((op) =>
@@ -120,25 +141,46 @@ function dotLoads(
     ) ?? false;
   const found: OpOf<"load">[] = [];
   walkOps(func.body, (op) => {
-    if (op.name === "load" && reachesDot(resultOf(op))) found.push(op);
+    if (op.name === "load" && (computed.has(op) || reachesDot(resultOf(op)))) found.push(op);
   });
   return found;
+}
+
+/** What decides whether warp groups do a dot. */
+interface DotOptions extends ViewOptions {
+  readonly chained: ReadonlySet<OpOf<"dot">>;
+  /** The load, if its dots take what is computed from its tile. */
+  readonly computed: OpOf<"load"> | undefined;
 }
 
 /** The uses of the tile, which must be dots of warp groups. */
 function groupDots(
   value: Value,
   users: ReadonlyMap<Value, readonly Op[]>,
-  options: ViewOptions & { readonly chained: ReadonlySet<OpOf<"dot">> },
+  options: DotOptions,
 ): readonly OpOf<"dot">[] {
   return (users.get(value) ?? []).flatMap((op) => {
     if (op.name === "permute") return groupDots(resultOf(op), users, options);
+    const isOfComputed = options.computed !== undefined && hasTrait(op, "elementwise");
+    if (isOfComputed) return op.results.flatMap((result) => groupDots(result, users, options));
     if (op.name !== "dot") return noView(`its tile is also an operand of \`${op.name}\``);
-    const suits = options.chained.has(op) ? suitsChain : suitsWarpGroups;
-    return suits(op, options.numWarps, options.target, [true, true])
+    return suitsGroups(op, options)
       ? [op]
       : noView(whyNoGroups(op, options, options.chained.has(op)));
   });
+}
+
+function suitsGroups(
+  dot: OpOf<"dot">,
+  { chained, computed, numWarps, target }: DotOptions,
+): boolean {
+  if (chained.has(dot)) return suitsChain(dot, numWarps, target, [true, true]);
+  const { a, b } = operandsOf(dot);
+  const [left, right] = [a, b].map((operand) => computedTile(operand)?.load);
+  const other = computed ?? left ?? right;
+  return (computed === undefined && suitsWarpGroups(dot, numWarps, target, [true, true])) ||
+    (left !== undefined && left === other && suitsComputedLeft(dot, numWarps, target, true)) ||
+    (right !== undefined && right === other && suitsComputedRight(dot, numWarps, target, true));
 }
 
 /** Why warp groups do not do a dot, as far as its rows and its warps say. */

@@ -8,11 +8,11 @@
  * form of the entry, beside the plain one.
  */
 import type { Requirement } from "../contract/types.ts";
-import type { Func, OpOf, Value } from "../ir/func.ts";
-import { newOp } from "../ir/func.ts";
+import { type Func, isOp, newOp, type Op, type OpOf, type Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { spellTensorMap, type TensorMap } from "../ir/tensor_map.ts";
 import { cloneFunc, replaceUses, restoreBody, walkOps } from "../ir/walk.ts";
+import { computedTile, suitsComputedLeft, suitsComputedRight } from "../layout/computed_left.ts";
 import { chainedDots } from "../layout/chains.ts";
 import { phiWebsOf } from "../layout/phi_webs.ts";
 import { suitsRegisters, suitsTurned } from "../layout/register_operand.ts";
@@ -128,6 +128,12 @@ function pairedBoxes(
     walkOps(func.body, (op) => {
       if (op.name !== "dot") return;
       const { a, b } = operandsOf(op);
+      const computed = [a, b].map((operand) => computedTile(operand)?.load);
+      if (computed.some((load) => load?.name === "load" && viewed.has(load))) {
+        const isTaken = !areSingle && !chained.has(op) && takesComputed(op, viewed, options);
+        if (isTaken) return;
+        for (const load of computed) if (load?.name === "load") mixed.add(load);
+      }
       const loads = [a, b].map(loadOf);
       const [left, right] = loads.map((load) => load && viewed.get(load));
       const isChained = chained.has(op);
@@ -156,6 +162,25 @@ function pairedBoxes(
     boxes = boxes.filter(({ load }) => !mixed.has(load));
   }
   return boxes;
+}
+
+/** Whether warp groups can do a dot with one operand that is a box and one that threads compute from a box along k. */
+function takesComputed(
+  dot: OpOf<"dot">,
+  viewed: ReadonlyMap<OpOf<"load">, TensorView>,
+  { numWarps, target }: ViewOptions,
+): boolean {
+  const { a, b } = operandsOf(dot);
+  const viewOf = (load: Op | undefined): TensorView | undefined =>
+    isOp(load, "load") ? viewed.get(load) : undefined;
+  const [left, right] = [a, b].map((operand) => viewOf(computedTile(operand)?.load));
+  const [boxA, boxB] = [a, b].map((operand) => viewOf(loadOf(operand)));
+  if (left !== undefined && boxB !== undefined) {
+    return runsAlong(a, left, 1) &&
+      suitsComputedLeft(dot, numWarps, target, runsAlong(b, boxB, 0));
+  }
+  return right !== undefined && boxA !== undefined && runsAlong(b, right, 0) &&
+    suitsComputedRight(dot, numWarps, target, runsAlong(a, boxA, 1));
 }
 
 /** Whether neighbours in memory are neighbours along an axis of an operand. */
