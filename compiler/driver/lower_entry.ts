@@ -2,7 +2,7 @@
 import type { Func } from "../ir/func.ts";
 import { printFunc } from "../ir/print.ts";
 import { persistenceOf } from "../ir/program_loop.ts";
-import { cloneFunc, holds } from "../ir/walk.ts";
+import { cloneFunc, holds, walkOps } from "../ir/walk.ts";
 import type { Requirement } from "../contract/types.ts";
 import { emitEntry, type EmittedEntry } from "../lower/mod.ts";
 import type { ShiftDemands } from "../layout/rows/alignment.ts";
@@ -195,7 +195,11 @@ function formsOf(source: Func, lowering: TargetLowering): LoweredForms {
 
 /** Whether dots of warp groups take what others have led to. */
 function hasChain({ body }: Func): boolean {
-  return holds(body, new Set(["register_group_dot"]));
+  let isFound = false;
+  walkOps(body, (op) => {
+    isFound ||= op.name === "register_group_dot" && op.attrs.in_steps !== true;
+  });
+  return isFound;
 }
 
 /** The form whose rows are accessed by aligned vectors, wherever they start; undefined where there are none. */

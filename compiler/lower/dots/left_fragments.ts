@@ -57,6 +57,22 @@ export function fragmentsOf(cx: LowerContext, value: Value): Left {
   };
 }
 
+/** The fragments of one step along k of an operand, by the first row of each, computed here. */
+export function computeStep(
+  cx: LowerContext,
+  value: Value,
+  rows: readonly number[],
+  k: number,
+): ReadonlyMap<number, Operand> {
+  const { type } = value;
+  const steps = ofAxis(type.shape, 1) / depthOf(type);
+  const values = lowered(cx, value);
+  return new Map([...new Set(rows)].map((row) => {
+    const index = row / GROUP_ROWS * steps + k / depthOf(type);
+    return [row, fragment(cx, values, type, index)];
+  }));
+}
+
 /** Fragments that threads read from the slot of a. */
 export function readFragments(cx: LowerContext, op: OpOf<"warp_group_dot">): Left {
   const { sum, a, a_slot } = operandsOf(op);

@@ -27,7 +27,7 @@ import type { LowerContext, Lowered } from "../context.ts";
 import { whole } from "../element.ts";
 import { int } from "../emitter.ts";
 import { type Part, partsOf, type Share, shareOf, type StartedDot } from "./group_parts.ts";
-import { fragmentsOf, type Left, readFragments } from "./left_fragments.ts";
+import { computeStep, fragmentsOf, type Left, readFragments } from "./left_fragments.ts";
 import { slotAddress } from "../memory/shared_buffer.ts";
 import { emitDeferred, lowered, ofRegister, setElements } from "../values.ts";
 import { times } from "../../support/times.ts";
@@ -106,17 +106,32 @@ interface Instructions {
   /** Reads what instructions on elements along k take from registers. */
   readonly read: Left["read"];
   /** The MMA from k on, added to registers or, where `adds` is false, written to them. */
-  readonly multiply: (part: Part, k: number, sums: readonly Operand[], adds: Operand) => void;
+  readonly multiply: (
+    part: Part,
+    k: number,
+    sums: readonly Operand[],
+    adds: Operand,
+    /** In place of what `left` has. */
+    fragment?: Operand,
+  ) => void;
 }
 
 type GroupDotOp = OpOf<"warp_group_dot" | "register_group_dot">;
 
 function leftOf(cx: LowerContext, op: GroupDotOp, { rowOf }: Share): Left {
-  if (op.name === "register_group_dot") return fragmentsOf(cx, operandsOf(op).a);
+  if (op.name === "register_group_dot") {
+    return op.attrs.in_steps === true ? IN_STEPS : fragmentsOf(cx, operandsOf(op).a);
+  }
   if (op.attrs.registers === true) return readFragments(cx, op);
   const { a, a_slot } = operandsOf(op);
   return descriptorsOf(cx, a, a_slot, op.attrs.a_depth, rowOf);
 }
+
+/** Fragments that are computed step by step. */
+const IN_STEPS: Left = {
+  at: () => bug("a fragment that is computed with its step"),
+  isTransposed: undefined,
+};
 
 /** The row of an operand's elements: scheduling makes these dots of elements that have one. */
 const typeOf = (operand: Value): GroupType => must(groupType(operand), "type of an operand");
@@ -143,11 +158,11 @@ function instructionsOf(cx: LowerContext, op: GroupDotOp, mostColumns: number): 
     step,
     read: left.read,
     depth: ofAxis(b.type.shape, op.attrs.b_depth),
-    multiply: ({ row, column }, k, elements, adds) => {
+    multiply: ({ row, column }, k, elements, adds, fragment) => {
       const shape = `m${GROUP_ROWS}n${elements.length * 2}k${step}`;
       cx.emitter.emit(`wgmma.mma_async.sync.aligned.${shape}.${types}`, [
         { kind: "vector", elements },
-        left.at(row, k),
+        fragment ?? left.at(row, k),
         right.at(column, k),
         adds,
         ...choices,
@@ -162,7 +177,32 @@ export function lowerWarpGroupDot(cx: LowerContext, op: OpOf<"warp_group_dot">):
 }
 
 export function lowerRegisterGroupDot(cx: LowerContext, op: OpOf<"register_group_dot">): void {
-  setElements(cx, resultOf(op), multiplyInPlace(cx, op));
+  const sums = op.attrs.in_steps === true ? multiplyInSteps(cx, op) : multiplyInPlace(cx, op);
+  setElements(cx, resultOf(op), sums);
+}
+
+/**
+ * Starts the instructions of each step along k when its fragments are computed, while those of the steps before it are under
+ * way. A step has the registers of the same one of the dot before, so all but that one may be under way.
+ */
+function multiplyInSteps(cx: LowerContext, op: OpOf<"register_group_dot">): Operand[] {
+  const e = cx.emitter;
+  const { parts, step, depth, multiply } = instructionsOf(cx, op, MOST_COLUMNS);
+  const { sum, a } = operandsOf(op);
+  const sums = sumsInPlace(cx, sum);
+  const adds = !isZero(sum) && !cx.fresh.delete(sum);
+  const pending = int(depth / step - 1);
+  for (let k = 0; k < depth; k += step) {
+    e.emit("wgmma.wait_group.sync.aligned", [pending]);
+    const fragments = computeStep(cx, a, parts.map(({ row }) => row), k);
+    e.emit("wgmma.fence.sync.aligned", []);
+    const addsHere = int(adds || k > 0 ? 1 : 0);
+    for (const part of parts) {
+      multiply(part, k, sums.slice(part.from, part.to), addsHere, fragments.get(part.row));
+    }
+    e.emit("wgmma.commit_group.sync.aligned", []);
+  }
+  return sums;
 }
 
 /**

@@ -50,6 +50,7 @@ import {
   planChunkedDot,
   stageChunkedDot,
 } from "../warp_groups/chunked_loop.ts";
+import { planComputedLeft } from "../warp_groups/computed_left.ts";
 import { pipelineComputed } from "../warp_groups/computed_loop.ts";
 import { pipelineMade } from "../warp_groups/made_loop.ts";
 import { pipelineStoredDot, planStoredDot } from "../warp_groups/stored_loop.ts";
@@ -179,7 +180,8 @@ function pipelineByTensorCopies(
   context: TargetContext,
   programs: OpOf<"while"> | undefined,
 ): PipelinedLoop | undefined {
-  const group = planTensorDot(func, loop, candidates, context.target);
+  const group = planComputedLeft(func, loop, candidates, context.target) ??
+    planTensorDot(func, loop, candidates, context.target);
   const carried = group && stateOf(loop, group.staged);
   if (group === undefined || carried === undefined) return undefined;
   const { staged } = group;

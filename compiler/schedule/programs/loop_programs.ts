@@ -22,6 +22,7 @@ import { rowOf } from "../../ir/table.ts";
 import { bytesOf } from "../../ir/types.ts";
 import { cloneFunc, restoreBody, walkOps } from "../../ir/walk.ts";
 import { exchangeBytes, isExchange } from "../../layout/exchanges.ts";
+import { isComputedLeft } from "../../layout/computed_left.ts";
 import { fillsMultiprocessor, registerCount } from "../../layout/tiles.ts";
 import {
   boxBytes,
@@ -259,7 +260,9 @@ function suitsPartitions(
 ): boolean {
   const dots = dotsOf(loop);
   const slots = loop.attrs.num_stages ?? numStages;
-  return dots.every((dot) => groupType(operandsOf(dot).a)?.isEitherOrder === true) &&
+  return dots.every((dot) =>
+    groupType(operandsOf(dot).a)?.isEitherOrder === true && !isComputedLeft(dot)
+  ) &&
     mayHavePartitions({
       sums: sumRegisters(dots),
       slots,

@@ -1,8 +1,11 @@
 /** The dot of a loop that warp groups do, however its operands come into shared memory. */
+import { copyOps } from "../../ir/copy_ops.ts";
 import { loopOf } from "../../ir/flow.ts";
 import type { Func, OpOf, Value } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
+import { hasTrait } from "../../ir/table.ts";
 import { countUses } from "../../ir/walk.ts";
+import { suitsComputedLeft } from "../../layout/computed_left.ts";
 import { areRowsDealt, suitsRegisters } from "../../layout/register_operand.ts";
 import {
   isApart,
@@ -12,6 +15,7 @@ import {
   WARP_BITS,
 } from "../../layout/warp_group.ts";
 import { axisShifts, ofAxis } from "../../linear/linear.ts";
+import { must } from "../../support/bug.ts";
 import type { Target } from "../../targets.ts";
 import type { ScheduleBuilder } from "../builder.ts";
 import { depthAxis } from "../pipeline/dot_slices.ts";
@@ -25,6 +29,8 @@ export interface GroupDot<O extends StagedOperand> {
   readonly staged: readonly [a: O, b: O];
   /** Threads read a from its slot (layout/register_operand.ts). */
   readonly inRegisters: boolean;
+  /** Threads compute a from its slot (computed_left.ts). */
+  readonly isComputed?: true;
 }
 
 /** The dot of a loop, if it is the only one, both of its operands are staged, and it alone adds to its sum. */
@@ -42,7 +48,8 @@ export function groupDotOf<O extends StagedOperand>(
   const numWarps = 1 << a.layout.warp.length;
   const alongK = [isAlongK(a), isAlongK(b)] as const;
   const inRegisters = suitsRegisters(dot, numWarps, target, alongK);
-  const suits = inRegisters || suitsWarpGroups(dot, numWarps, target, alongK) ||
+  const suits = inRegisters || suitsComputedLeft(dot, numWarps, target, alongK[1]) ||
+    suitsWarpGroups(dot, numWarps, target, alongK) ||
     suitsComputed(dot, numWarps, target) || suitsMade(dot, numWarps, target);
   const isDivided = inRegisters ? areRowsDealt(dot) : isGrouped(dot);
   if (!suits || !isDivided || !isAccumulated(func, loop, dot)) return undefined;
@@ -90,11 +97,17 @@ export function isGrouped(dot: OpOf<"dot">): boolean {
 export function startGroupDot(
   build: ScheduleBuilder,
   { loop }: Plan,
-  { dot, staged: [left, right], inRegisters }: GroupDot<InBuffer>,
+  group: GroupDot<InBuffer>,
   slot: Value,
   [leftSlot, rightSlot]: readonly [Value, Value] = [slot, slot],
 ): Value {
+  const { dot, staged: [left, right], inRegisters } = group;
   const result = resultOf(dot);
+  if (group.isComputed === true) {
+    const started = startComputed(build, loop, group, slot);
+    carryInPlace(loop, result, started);
+    return started;
+  }
   const operands = [operandsOf(dot).sum, left.buffer, leftSlot, right.buffer, rightSlot];
   const attrs = {
     a_depth: depthAxis(left),
@@ -105,6 +118,30 @@ export function startGroupDot(
   const started = build.value("warp_group_dot", operands, result.type, attrs);
   carryInPlace(loop, result, started);
   return started;
+}
+
+/** Starts a dot with a computed from what threads read from its slot; gives its result. */
+function startComputed(
+  build: ScheduleBuilder,
+  loop: OpOf<"while">,
+  { dot, staged: [left, right] }: GroupDot<InBuffer>,
+  slot: Value,
+): Value {
+  const { a, sum } = operandsOf(dot);
+  const attrs = { access: "vectors", at_once: true } as const;
+  const own = build.value("local_load", [left.buffer, slot], left.source.type, attrs);
+  const known = new Map<Value, Value>([[left.source, own]]);
+  for (const op of loopOf(loop).body.ops) {
+    if (known.has(a)) break;
+    const isChanged = op.operands.some((value) => known.has(value));
+    if (isChanged && (hasTrait(op, "elementwise") || op.name === "permute")) {
+      build.out.push(...copyOps(build.func, [op], known));
+    }
+  }
+  const operands = [sum, must(known.get(a), "computed operand"), right.buffer, slot];
+  const type = resultOf(dot).type;
+  const steps = { b_depth: depthAxis(right), in_steps: true };
+  return build.value("register_group_dot", operands, type, steps);
 }
 
 /** Finishes a dot that is apart; others are waited for in the next iteration. */

@@ -15,10 +15,6 @@
  */
 import { loopOf } from "../../ir/flow.ts";
 import type { Func, Op, OpOf, Value } from "../../ir/func.ts";
-import { resultOf } from "../../ir/op.ts";
-import { sourcesFirst } from "../../ir/order.ts";
-import { bytesOf } from "../../ir/types.ts";
-import { registerCount } from "../../layout/tiles.ts";
 import { isMadeIn } from "../../layout/warp_group.ts";
 import { must } from "../../support/bug.ts";
 import type { TargetContext } from "../../tile/pass.ts";
@@ -35,6 +31,7 @@ import { addressState } from "../pipeline/prefetch.ts";
 import type { InBuffer, LoadedOperand, StagedOperand } from "../staged_operand.ts";
 import type { StagingArea } from "../staging_area.ts";
 import { groupDotOf } from "./group_dot.ts";
+import { loadsAhead } from "./operand_loads.ts";
 import { asStored } from "./stored_loop.ts";
 import {
   gatheredOperands,
@@ -66,7 +63,7 @@ export function pipelineMade(
   if (group === undefined || carried === undefined || !isCopyable(copied, context.axisInfo())) {
     return undefined;
   }
-  const loads = loadsAhead(loop, made.source, copied.load);
+  const loads = loadsAhead(loop, made.source, [copied.load]);
   const ofLoads = loads.length > 0
     ? addressState(loop, loads.flatMap(({ operands }) => operands))
     : undefined;
@@ -95,28 +92,3 @@ export function pipelineMade(
     };
   };
 }
-
-/** Registers of a thread for what the next iteration's operand is made of. */
-const MOST_AHEAD = 32;
-
-/** The tiles that an operand is made of, if threads have room for those of two iterations and copies need none of them. */
-function loadsAhead(
-  loop: OpOf<"while">,
-  made: Value,
-  copied: OpOf<"load">,
-): readonly OpOf<"load">[] {
-  const { body } = loopOf(loop);
-  const inBody = new Set(body.ops);
-  const isOutside = ({ def }: Value): boolean => def === undefined || !inBody.has(def);
-  const needed = new Set(
-    copied.operands.flatMap((value) => sourcesFirst(value, isOutside)).map(({ def }) => def),
-  );
-  const loads = sourcesFirst(made, isOutside).flatMap(({ def }) =>
-    def?.name === "load" && resultOf(def).type.shape.length > 0 ? [def] : []
-  );
-  const words = loads.reduce((sum, load) => sum + registersOf(resultOf(load)), 0);
-  return words <= MOST_AHEAD && loads.every((load) => !needed.has(load)) ? loads : [];
-}
-
-const registersOf = (value: Value): number =>
-  registerCount(value) * bytesOf(value.type.element) / 4;

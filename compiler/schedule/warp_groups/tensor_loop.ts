@@ -29,6 +29,7 @@ import type { Target } from "../../targets.ts";
 import type { ScheduleBuilder } from "../builder.ts";
 import { finishGroupDot, type GroupDot, groupDotOf, startGroupDot } from "./group_dot.ts";
 import { addressesOf, type Iteration, type Plan, type Source } from "../pipeline/prefetch.ts";
+import { loadLeftAhead } from "./operand_loads.ts";
 import { pipelineRing, type Reuse } from "./slot_ring.ts";
 import type { InBuffer, StagedOperand } from "../staged_operand.ts";
 
@@ -124,7 +125,10 @@ export function startSlot(
 ): Value {
   build.effect("mbarrier_wait", [barriers, slot, parity]);
   const started = startGroupDot(build, plan, group, slot);
-  if (!isApart(group.dot)) build.effect("wait_dots", [], { pending: 1 });
+  // What is computed has waited for the dot before, whose registers it takes.
+  if (!isApart(group.dot) && group.isComputed !== true) {
+    build.effect("wait_dots", [], { pending: 1 });
+  }
   build.barrier();
   return started;
 }
@@ -137,7 +141,9 @@ export function pipelineTensorDot(
   reuse: Reuse,
 ): Op[] {
   setBoxes(plan.func, group.staged);
-  return pipelineRing(plan, group.dot, barriers, {
+  const { func, loop } = plan;
+  const before = group.isComputed === true ? loadLeftAhead(func, loop, group.dot) : [];
+  const ops = pipelineRing(plan, group.dot, barriers, {
     busy: 1,
     copy: (build, iteration, slot) => copyBoxes(plan, build, iteration, slot, barriers),
     multiply: (build, { from, parity, to }, iteration) => {
@@ -148,6 +154,7 @@ export function pipelineTensorDot(
     },
     finish: (build) => build.barrier(),
   }, reuse);
+  return [...before, ...ops];
 }
 
 /** Starts the copies of an iteration; gives the one after it. */

@@ -36,6 +36,7 @@ import { carry } from "../carried.ts";
 import { isCountFixed, outerValues } from "./copied_programs.ts";
 import { finishGroupDot, type GroupDot } from "./group_dot.ts";
 import { type AddressState, pick, type Plan } from "../pipeline/prefetch.ts";
+import { loadLeftAhead } from "./operand_loads.ts";
 import { advanceRing, readyBarriers } from "./slot_ring.ts";
 import type { InBuffer } from "../staged_operand.ts";
 import { copyBoxes, setBoxes, startSlot, type TensorOperand } from "./tensor_loop.ts";
@@ -104,6 +105,7 @@ export function pipelineAcrossPrograms(
   const { func, loop, slots } = plan;
   const { body } = loopOf(loop);
   const { programs } = ring;
+  const ahead = group.isComputed === true ? loadLeftAhead(func, loop, group.dot) : [];
   setBoxes(func, group.staged);
   const before = new ScheduleBuilder(func, [], loop.span);
   // Nothing around programs uses shared memory.
@@ -137,7 +139,7 @@ export function pipelineAcrossPrograms(
   const behind = new ScheduleBuilder(func, [], loop.span);
   behind.effect("wait_dots", [], { pending: 0 });
   const first = takeFromCursor(plan, ring, around.inBody.cursor);
-  return { ops: [loop, ...behind.out], first, before: before.out };
+  return { ops: [...ahead, loop, ...behind.out], first, before: before.out };
 }
 
 /** Whether the sums of a dot are zero before its loop. */
