@@ -56,6 +56,8 @@ export interface Target {
   readonly float8: boolean;
   /** Has `atom.add.noftz.bf16`. */
   readonly bfloat16Atomics: boolean;
+  /** `add`, `sub` and `mul` of two bfloat16 at once: PTX ISA 9.0, 9.7.4. */
+  readonly bfloat16Pairs: boolean;
   /** `ld.global.L1::no_allocate`, `createpolicy`, … : which cache hints exist. */
   readonly cacheHints: readonly ("L1" | "L2::128B" | "L2::256B" | "L2::cache_hint")[];
   /** What its tensor cores execute; not what ptxas emulates. */
@@ -110,6 +112,7 @@ const SM_70 = {
   redux: false,
   float8: false,
   bfloat16Atomics: false,
+  bfloat16Pairs: false,
   cacheHints: ["L1"],
   mma: MMA_70,
   ldmatrix: false,
@@ -189,6 +192,7 @@ const SM_90 = {
   blocksPerSm: 32,
   multiprocessors: 132, // H100 and H200
   bfloat16Atomics: true,
+  bfloat16Pairs: true,
   stmatrix: true,
   clusters: true,
   startsEarly: true,

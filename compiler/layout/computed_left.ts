@@ -126,3 +126,24 @@ export function computedBoxes(
   });
   return found;
 }
+
+/** Loads of vectors that are spread over left operands that are computed from boxes. */
+export function vectorsOfLeft({ body }: Func): ReadonlySet<Op> {
+  const found = new Set<Op>();
+  walkOps(body, (op) => {
+    if (op.name !== "dot" || !isComputedLeft(op)) return;
+    const box = computedTile(operandsOf(op).a)?.load;
+    const queue = [operandsOf(op).a];
+    const seen = new Set<Value>();
+    for (let value = queue.pop(); value !== undefined; value = queue.pop()) {
+      const { def } = value;
+      if (def === undefined || def === box || seen.has(value)) continue;
+      seen.add(value);
+      if (def.name === "load") found.add(def);
+      else if (hasTrait(def, "elementwise") || hasTrait(def, "reshapes")) {
+        queue.push(...def.operands);
+      }
+    }
+  });
+  return found;
+}

@@ -18,7 +18,7 @@ import { anchorLayouts, tableLoads } from "./anchors.ts";
 import { blockedLayout, orderFrom, withoutBlocks } from "./blocked.ts";
 import { CarriedData, isElementwise, isTile } from "./carried_data.ts";
 import { chainedDots, multipliesMuch, standingDots } from "./chains.ts";
-import { computedBoxes } from "./computed_left.ts";
+import { computedBoxes, vectorsOfLeft } from "./computed_left.ts";
 import { dotOfComputed, vectorsOfComputed } from "./computed_operand.ts";
 import { DotsOfFunction } from "./function_dots.ts";
 import {
@@ -117,7 +117,10 @@ export class NaturalLayouts {
       this.#hasDots ||= name === "dot";
     });
     const { numWarps, target } = options;
-    this.#vectors = vectorsOfComputed(func, (dot) => suitsComputed(dot, numWarps, target));
+    this.#vectors = new Set([
+      ...vectorsOfComputed(func, (dot) => suitsComputed(dot, numWarps, target)),
+      ...func.maps.length > 0 ? vectorsOfLeft(func) : [],
+    ]);
     const { dots, data } = this;
     const layoutOf = (value: Value): LinearLayout => this.of(value);
     this.stores = new StoreLayouts({ ...options, anchors, dots, data, hasSlices, layoutOf });

@@ -68,6 +68,7 @@ import {
   lowerProduce,
   lowerTensorCopy,
 } from "./memory/tensor_copy.ts";
+import { inPairs } from "./pairs.ts";
 import { lowerHold } from "./convert/hold.ts";
 import { lowerPack } from "./convert/pack.ts";
 import {
@@ -110,6 +111,11 @@ const binary = elementwise<BinaryOp>((e, op, at) => {
   const { left, right } = operandsOf(op);
   return lowerBinary(e, op.name, left.type.element, at(left), at(right));
 });
+/** Of halves two at once, where they are in words. */
+const paired: Rule<"add" | "sub" | "mul"> = (cx, op) => {
+  binary(cx, op);
+  inPairs(cx, op);
+};
 /** With a constant, of all bytes in a register at once. */
 const bits: Rule<"and" | "shr"> = (cx, op) => {
   const { left, right } = operandsOf(op);
@@ -211,9 +217,9 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
       }),
     );
   },
-  add: binary,
-  sub: binary,
-  mul: binary,
+  add: paired,
+  sub: paired,
+  mul: paired,
   div: divide,
   rem: binary,
   min: binary,

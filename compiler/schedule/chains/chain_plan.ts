@@ -8,6 +8,7 @@ import { operandsOf, resultOf } from "../../ir/op.ts";
 import type { Box } from "../../ir/tensor_map.ts";
 import type { IrType } from "../../ir/types.ts";
 import { walkOps } from "../../ir/walk.ts";
+import { isComputedLeft } from "../../layout/computed_left.ts";
 import { isStanding } from "../../layout/chains.ts";
 import { tileBytes } from "../../layout/tiles.ts";
 import { ofAxis } from "../../linear/linear.ts";
@@ -145,6 +146,8 @@ export function planChain(
     : body.ops.filter((op) => op.name === "dot");
   const isNested = dots.length !== countDots(body) || !home.ops.includes(loop);
   if (dots.length === 0 || isNested || hasEffects(loop)) return undefined;
+  // What is computed from a box is no result of a dot (warp_groups/computed_left.ts).
+  if (dots.some(isComputedLeft)) return undefined;
   hoistBoxes(loopOf(loop), guarded);
   const boxes = new Map<OpOf<"tensor_load">, TensorBox>();
   const found: Found = { func, home, body, boxes, conditions: conditionsOfLoads(guarded) };
