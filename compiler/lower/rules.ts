@@ -1,7 +1,7 @@
 /** RULES: how each operation of the tile IR becomes PTX. */
 import type { Operand } from "../ptx/func.ts";
 import type { OpOf, Value } from "../ir/func.ts";
-import { constantOf as irConstant, operandsOf, resultOf } from "../ir/op.ts";
+import { constantOf as irConstant, madeBy, operandsOf, resultOf } from "../ir/op.ts";
 import type { BinaryOp, ComparisonOp, TileOp } from "../ir/ops.ts";
 import type { OpWith } from "../ir/table.ts";
 import { type Element, isPointer, pointeeBytes } from "../ir/types.ts";
@@ -22,7 +22,7 @@ import { emitDeferred, lowered, memo } from "./values.ts";
 import { threadBases } from "../linear/threads.ts";
 import { lowerIf, lowerLeave, lowerWhile } from "./control.ts";
 import { lowerConvertLayout } from "./exchanges/convert_layout.ts";
-import { bitsOfByte, byteToHalf } from "./convert/bytes.ts";
+import { bitsOfByte, byteToHalf, shiftedByte } from "./convert/bytes.ts";
 import { convertScalar } from "./convert/convert.ts";
 import { type Ref, whole } from "./element.ts";
 import { type Emitter, int } from "./emitter.ts";
@@ -116,19 +116,32 @@ const paired: Rule<"add" | "sub" | "mul"> = (cx, op) => {
   binary(cx, op);
   inPairs(cx, op);
 };
-/** With a constant, of all bytes in a register at once. */
+/** With a constant, or shifts by one number, of all bytes in a register at once. */
 const bits: Rule<"and" | "shr"> = (cx, op) => {
   const { left, right } = operandsOf(op);
   binary(cx, op);
   const constant = irConstant(right);
-  if (typeof constant !== "bigint") return;
   const each = lowered(cx, resultOf(op));
   const { element } = left.type;
+  const e = cx.emitter;
+  const splat = op.name === "shr" ? madeBy(right, "splat") : undefined;
+  if (typeof constant !== "bigint") {
+    if (splat === undefined) return;
+    const count = lowered(cx, operandsOf(splat).value);
+    cx.values.set(
+      resultOf(op),
+      memo(cx, (register) => {
+        const ref = lowered(cx, left)(register);
+        return shiftedByte(e, ref, element, whole(e, count(0), element)) ?? each(register);
+      }),
+    );
+    return;
+  }
   cx.values.set(
     resultOf(op),
     memo(cx, (register) => {
       const ref = lowered(cx, left)(register);
-      return bitsOfByte(cx.emitter, op.name, ref, element, constant) ?? each(register);
+      return bitsOfByte(e, op.name, ref, element, constant) ?? each(register);
     }),
   );
 };

@@ -21,7 +21,7 @@ const SIGNED = 0x64806480;
 
 /** A byte beside others as a half, which is beside its neighbour; undefined for other elements. */
 export function byteToHalf(e: Emitter, ref: Ref, from: ScalarName): Part | undefined {
-  if (ref.kind !== "piece" || ref.bytes !== 1 || ref.isAlone === true) return undefined;
+  if (!isBeside(ref)) return undefined;
   const pair = ref.byte & ~1;
   const word = isFloat8(from)
     ? float8Pair(e, ref.word, pair, from)
@@ -50,13 +50,35 @@ export function bitsOfByte(
   element: Element,
   constant: bigint,
 ): Part | undefined {
-  if (ref.kind !== "piece" || ref.bytes !== 1 || ref.isAlone === true) return undefined;
+  if (!isBeside(ref)) return undefined;
   const isByte = element === "uint8" || (element === "int8" && name === "and");
   // Larger counts have rules of their own.
   const isCount = name === "and" || (constant >= 0n && constant < 8n);
   if (!isByte || !isCount) return undefined;
   return { ...ref, word: BITS[name](e, ref.word, BigInt.asUintN(8, constant)) };
 }
+
+/**
+ * A byte beside others that are shifted by the same count, an 8-bit number without sign. Of counts from 8 on no bits are left,
+ * as the language has it.
+ */
+export function shiftedByte(
+  e: Emitter,
+  ref: Ref,
+  element: Element,
+  count: Operand,
+): Part | undefined {
+  if (!isBeside(ref) || element !== "uint8") return undefined;
+  const each = e.inRegister(int(0xffn), "b32");
+  const kept = e.pure("shr.u32", "b32", [each, count]);
+  const mask = e.pure("mul.lo.u32", "b32", [kept, int(EACH)]);
+  const moved = e.pure("shr.u32", "b32", [ref.word, count]);
+  return { ...ref, word: e.pure("and.b32", "b32", [moved, mask]) };
+}
+
+/** Whether a byte has others beside it in its word. */
+const isBeside = (ref: Ref): ref is Part =>
+  ref.kind === "piece" && ref.bytes === 1 && ref.isAlone !== true;
 
 function integerPair(e: Emitter, word: Operand, byte: number, from: "int8" | "uint8"): Operand {
   const isSigned = from === "int8";
