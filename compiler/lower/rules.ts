@@ -22,7 +22,7 @@ import { emitDeferred, lowered, memo } from "./values.ts";
 import { threadBases } from "../linear/threads.ts";
 import { lowerIf, lowerLeave, lowerWhile } from "./control.ts";
 import { lowerConvertLayout } from "./exchanges/convert_layout.ts";
-import { bitsOfByte, byteToHalf, shiftedByte } from "./convert/bytes.ts";
+import { bitsOfByte, byteToBfloat16, byteToHalf, shiftedByte } from "./convert/bytes.ts";
 import { convertScalar } from "./convert/convert.ts";
 import { type Ref, whole } from "./element.ts";
 import { type Emitter, int } from "./emitter.ts";
@@ -260,7 +260,11 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
     const [from, to] = [scalarName(value.type.element), scalarName(result.type.element)];
     const e = cx.emitter;
     const convert = (ref: Ref): Ref =>
-      (to === "float16" ? byteToHalf(e, ref, from) : undefined) ??
+      (to === "float16"
+        ? byteToHalf(e, ref, from)
+        : to === "bfloat16"
+        ? byteToBfloat16(e, ref, from)
+        : undefined) ??
         convertScalar(e, whole(e, ref, value.type.element), from, to);
     cx.values.set(result, memo(cx, (register) => convert(lowered(cx, value)(register))));
   },

@@ -31,6 +31,18 @@ export function byteToHalf(e: Emitter, ref: Ref, from: ScalarName): Part | undef
   return word && { kind: "piece", word, byte: (ref.byte & 1) * 2, bytes: 2 };
 }
 
+/** The same as a bfloat16, which has eight bits: the seven low ones of a byte above 128, and what 128 and the eighth are. */
+export function byteToBfloat16(e: Emitter, ref: Ref, from: ScalarName): Part | undefined {
+  if (!isBeside(ref)) return undefined;
+  const pair = ref.byte & ~1;
+  const word = isFloat8(from)
+    ? bfloat16OfFloat8(e, ref.word, pair, from)
+    : from === "int8" || from === "uint8"
+    ? bfloat16OfInteger(e, ref.word, pair, from)
+    : undefined;
+  return word && { kind: "piece", word, byte: (ref.byte & 1) * 2, bytes: 2 };
+}
+
 /** Operations on bits that four bytes of a word take together. */
 type BitOp = "and" | "shr";
 const BITS: Readonly<Record<BitOp, (e: Emitter, word: Operand, byte: bigint) => Operand>> = {
@@ -86,6 +98,42 @@ function integerPair(e: Emitter, word: Operand, byte: number, from: "int8" | "ui
   const above = permuteBytes(e, positive, int(UPPER), [byte, 4, byte + 1, 4]);
   const least = e.inRegister(int(isSigned ? SIGNED : UNSIGNED), "b32");
   return e.pure("sub.rn.f16x2", "b32", [above, least]);
+}
+
+/** Two times the upper byte of 128 in bfloat16, whose lower one is its seven bits; masks; and two times 256. */
+const UPPER_BFLOAT16 = 0x43434343;
+const LOW_BITS = 0xff7fff7f;
+const HIGH_BIT = 0xff80ff80;
+const TWICE_256 = 0x43804380;
+
+function bfloat16OfInteger(
+  e: Emitter,
+  word: Operand,
+  byte: number,
+  from: "int8" | "uint8",
+): Operand | undefined {
+  if (!e.target.bfloat16Pairs) return undefined;
+  const above = permuteBytes(e, word, int(UPPER_BFLOAT16), [byte, 4, byte + 1, 4]);
+  // 128 plus the low bits, and 128 or, with the eighth bit, 256.
+  const low = e.pure("and.b32", "b32", [above, int(LOW_BITS)]);
+  const high = e.pure("and.b32", "b32", [above, int(HIGH_BIT)]);
+  if (from === "int8") return e.pure("sub.rn.bf16x2", "b32", [low, high]);
+  const less = e.pure("sub.rn.bf16x2", "b32", [low, e.inRegister(int(TWICE_256), "b32")]);
+  return e.pure("add.rn.bf16x2", "b32", [less, high]);
+}
+
+/** By way of halves and floats, which have all values of either type. */
+function bfloat16OfFloat8(
+  e: Emitter,
+  word: Operand,
+  byte: number,
+  from: "float8e4" | "float8e5",
+): Operand | undefined {
+  const halves = e.target.bfloat16 ? float8Pair(e, word, byte, from) : undefined;
+  if (halves === undefined) return undefined;
+  const [low, high] = [halves, e.pure("shr.u32", "b32", [halves, int(16)])]
+    .map((half) => e.pure("cvt.f32.f16", "b32", [e.pure("cvt.u16.u32", "b16", [half])]));
+  return low && high && e.pure("cvt.rn.bf16x2.f32", "b32", [high, low]);
 }
 
 function float8Pair(
