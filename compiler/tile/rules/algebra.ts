@@ -12,6 +12,7 @@ import {
   isPointer,
   sameElement,
   sameShape,
+  scalarType,
 } from "../../ir/types.ts";
 import { COMMUTING, isZero, type Rule, rule } from "./rule.ts";
 
@@ -233,6 +234,27 @@ export const ALGEBRA_RULES: readonly Rule[] = [
     },
   }),
   rule({
+    name: "shift-of-bytes",
+    doc:
+      "(B) x >> s → (B)(x >> (byte) min(s, 255)) of unsigned bytes x by one number s: no bit is left from 8 on, " +
+      "and four bytes of a register are shifted at once",
+    ops: ["shr"],
+    apply: (op, rw) => {
+      const [left, right] = pairOf(op);
+      const { element, shape } = left.type;
+      const inner = madeBy(left, "convert");
+      const count = madeBy(right, "splat");
+      if (inner === undefined || count === undefined || shape.length === 0) return undefined;
+      const { value } = operandsOf(inner);
+      const isWide = element === "int32" || element === "uint32";
+      if (value.type.element !== "uint8" || !isWide) return undefined;
+      const narrow: IrType = { element: "uint8", shape };
+      const bytes = rw.emit("splat", [byteOf(operandsOf(count).value, op, rw)], narrow, op.span);
+      const shifted = rw.emit("shr", [value, bytes], narrow, op.span);
+      return rw.emit("convert", [shifted], resultOf(op).type, op.span);
+    },
+  }),
+  rule({
     name: "bits-of-conditions",
     doc:
       "(int) a & (int) b → (int) (a & b) of bools, also | and ^: masks are written so, and analyses read bools",
@@ -295,6 +317,20 @@ function hasBits(name: "and" | "shr", byte: Element, wide: Element, count: bigin
   if (name === "and") return count <= (isSigned ? 127n : 255n);
   // The sign goes on above a byte.
   return count < 8n && (!isSigned || SCALARS[wide].signed);
+}
+
+/** A number without sign as a byte, or the largest byte if it is greater. */
+function byteOf(count: Value, op: Op, rw: Rewriter): Value {
+  const inner = madeBy(count, "convert");
+  const source = inner && operandsOf(inner).value;
+  if (source?.type.element === "uint8") return source;
+  const unsigned = scalarType("uint32");
+  const value = count.type.element === "uint32"
+    ? count
+    : rw.emit("convert", [count], unsigned, op.span);
+  const most = rw.constant(255n, unsigned, op.span);
+  const least = rw.emit("min", [value, most], unsigned, op.span);
+  return rw.emit("convert", [least], scalarType("uint8"), op.span);
 }
 
 /** What makes the bools that a tile of integers was converted from, before it was stretched to its shape. */
