@@ -11,6 +11,7 @@ import type { BinaryOp, ComparisonOp } from "../ir/ops.ts";
 import type { Bank } from "./body_register.ts";
 import { type Emitter, int, isInteger } from "./emitter.ts";
 import { convertScalar } from "./convert/convert.ts";
+import { divideByPower } from "./divide_by_power.ts";
 import { isFloat8 } from "./convert/float8.ts";
 
 /** What arithmetic sees of an element type. */
@@ -45,6 +46,9 @@ const BANKS: Readonly<Record<Kind, Bank>> = {
 };
 const isFloatKind = (kind: Kind): boolean =>
   kind === "f16" || kind === "bf16" || kind === "f32" || kind === "f64";
+
+const isIntegerKind = (kind: Kind): kind is "s32" | "u32" | "s64" | "u64" =>
+  kind !== "bool" && !isFloatKind(kind);
 
 /** PTX spelling of an operation per kind; `T` is the kind. `via f32` computes in float. */
 type Spelling = Readonly<Partial<Record<Kind | "int" | "float", string>>>;
@@ -157,6 +161,11 @@ export function lowerBinary(
   }
   if (name === "mul" && !isFloatKind(kind) && kind !== "bool") {
     return narrow(e, e.mul(kind.endsWith("64") ? "b64" : "b32", a, b), element);
+  }
+  const isQuotient = name === "div" || name === "rem";
+  if (isQuotient && isInteger(b) && !isInteger(a) && isIntegerKind(kind)) {
+    const quotient = divideByPower(e, name, kind, a, b.value);
+    if (quotient !== undefined) return narrow(e, quotient, element);
   }
   const row = BINARY[name];
   const template = row[kind] ??

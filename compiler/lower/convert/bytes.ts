@@ -12,10 +12,11 @@ import { type Part, permuteBytes, type Ref } from "../element.ts";
 import { type Emitter, int } from "../emitter.ts";
 import { cvtName, isFloat8 } from "./float8.ts";
 
-/** Bytes of which each has its highest bit set: n + 128 of a signed n. */
-const SIGNS = 0x80808080;
-/** Two times the upper byte of 1024, and what is subtracted from two halves. */
-const UPPER = 0x64646464;
+/**
+ * What makes halves of two bytes that are apart, and is subtracted from them: the bits of 1024, and of 1152, which also invert the
+ * highest bit of a signed byte, so that it is n + 128. A permutation with the upper bytes would take two constants, for
+ * one of which ptxas needs an instruction.
+ */
 const UNSIGNED = 0x64006400;
 const SIGNED = 0x64806480;
 
@@ -94,16 +95,18 @@ const isBeside = (ref: Ref): ref is Part =>
 
 function integerPair(e: Emitter, word: Operand, byte: number, from: "int8" | "uint8"): Operand {
   const isSigned = from === "int8";
-  const positive = isSigned ? e.pure("xor.b32", "b32", [word, int(SIGNS)]) : word;
-  const above = permuteBytes(e, positive, int(UPPER), [byte, 4, byte + 1, 4]);
+  const apart = permuteBytes(e, word, int(0), [byte, 4, byte + 1, 4]);
+  const above = isSigned
+    ? e.pure("xor.b32", "b32", [apart, int(SIGNED)])
+    : e.pure("or.b32", "b32", [apart, int(UNSIGNED)]);
   const least = e.inRegister(int(isSigned ? SIGNED : UNSIGNED), "b32");
   return e.pure("sub.rn.f16x2", "b32", [above, least]);
 }
 
-/** Two times the upper byte of 128 in bfloat16, whose lower one is its seven bits; masks; and two times 256. */
-const UPPER_BFLOAT16 = 0x43434343;
-const LOW_BITS = 0xff7fff7f;
-const HIGH_BIT = 0xff80ff80;
+/** Masks of two bytes that are apart, and two times 128, whose lowest seven bits are zero, and 256 in bfloat16. */
+const LOW_BITS = 0x007f007f;
+const HIGH_BIT = 0x00800080;
+const TWICE_128 = 0x43004300;
 const TWICE_256 = 0x43804380;
 
 function bfloat16OfInteger(
@@ -113,10 +116,12 @@ function bfloat16OfInteger(
   from: "int8" | "uint8",
 ): Operand | undefined {
   if (!e.target.bfloat16Pairs) return undefined;
-  const above = permuteBytes(e, word, int(UPPER_BFLOAT16), [byte, 4, byte + 1, 4]);
+  const apart = permuteBytes(e, word, int(0), [byte, 4, byte + 1, 4]);
   // 128 plus the low bits, and 128 or, with the eighth bit, 256.
-  const low = e.pure("and.b32", "b32", [above, int(LOW_BITS)]);
-  const high = e.pure("and.b32", "b32", [above, int(HIGH_BIT)]);
+  const [low, high] = [LOW_BITS, HIGH_BIT].map((mask) =>
+    e.pure("or.b32", "b32", [e.pure("and.b32", "b32", [apart, int(mask)]), int(TWICE_128)])
+  );
+  if (low === undefined || high === undefined) return undefined;
   if (from === "int8") return e.pure("sub.rn.bf16x2", "b32", [low, high]);
   const less = e.pure("sub.rn.bf16x2", "b32", [low, e.inRegister(int(TWICE_256), "b32")]);
   return e.pure("add.rn.bf16x2", "b32", [less, high]);
