@@ -36,6 +36,7 @@ function layoutsFor(
     alongK,
     inWords: true,
     isMade: false,
+    isLeftComputed: false,
   });
   // A product with a layout keeps it, chained or not.
   const laidOut = newOp(
@@ -52,6 +53,7 @@ function layoutsFor(
       alongK,
       inWords: true,
       isMade: false,
+    isLeftComputed: false,
     }),
     layouts,
   );
