@@ -14,8 +14,8 @@ import { must } from "../support/bug.ts";
 import { query, type Target } from "../targets.ts";
 import { layoutKey, type LinearLayout, log2, product } from "../linear/linear.ts";
 import { type Coordinate, type Fragment, MMA, type MmaRow } from "./mma.ts";
-import { suitsComputedLeft } from "./computed_left.ts";
-import { dealRows, suitsRegisters } from "./register_operand.ts";
+import { suitsComputedLeft } from "./operands/computed_left.ts";
+import { dealRows, suitsRegisters } from "./operands/register_operand.ts";
 import {
   GROUP_ROWS,
   isBox,

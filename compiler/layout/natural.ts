@@ -18,8 +18,8 @@ import { anchorLayouts, tableLoads } from "./anchors.ts";
 import { blockedLayout, orderFrom, withoutBlocks } from "./blocked.ts";
 import { CarriedData, isElementwise, isTile } from "./carried_data.ts";
 import { chainedDots, multipliesMuch, standingDots } from "./chains.ts";
-import { computedBoxes, vectorsOfLeft } from "./computed_left.ts";
-import { dotOfComputed, vectorsOfComputed } from "./computed_operand.ts";
+import { computedBoxes, vectorsOfLeft } from "./operands/computed_left.ts";
+import { dotOfComputed, vectorsOfComputed } from "./operands/computed_operand.ts";
 import { DotsOfFunction } from "./function_dots.ts";
 import {
   invertOrder,

@@ -20,10 +20,10 @@ import { countUses, replaceUses, walkOps } from "../ir/walk.ts";
 import { must } from "../support/bug.ts";
 import type { Span } from "../support/source.ts";
 import type { Pass, TargetContext } from "../tile/pass.ts";
-import { isComputedRight, suitsComputedRight } from "./computed_left.ts";
+import { isComputedRight, suitsComputedRight } from "./operands/computed_left.ts";
 import { type DotUse, NO_USE } from "./dot.ts";
 import { NaturalLayouts } from "./natural.ts";
-import { suitsTurned } from "./register_operand.ts";
+import { suitsTurned } from "./operands/register_operand.ts";
 
 export const turnDots: Pass<TargetContext> = {
   name: "turn-dots",

@@ -17,7 +17,7 @@ import type { SharedLayout } from "../linear/shared_layout.ts";
 import { must } from "../support/bug.ts";
 import type { ScalarName } from "../support/scalar.ts";
 import type { Target } from "../targets.ts";
-import { computedOperand } from "./computed_operand.ts";
+import { computedOperand } from "./operands/computed_operand.ts";
 import { fillsMultiprocessor, tileBytes } from "./tiles.ts";
 import { times } from "../support/times.ts";
 

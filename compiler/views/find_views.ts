@@ -10,8 +10,8 @@ import { rootsOf } from "../ir/pointer_roots.ts";
 import { hasTrait } from "../ir/table.ts";
 import { usersOf, walkOps } from "../ir/walk.ts";
 import { chainedDots, isStanding } from "../layout/chains.ts";
-import { computedTile, suitsComputedLeft, suitsComputedRight } from "../layout/computed_left.ts";
-import { computedOperand } from "../layout/computed_operand.ts";
+import { computedTile, suitsComputedLeft, suitsComputedRight } from "../layout/operands/computed_left.ts";
+import { computedOperand } from "../layout/operands/computed_operand.ts";
 import { phiWebsOf } from "../layout/phi_webs.ts";
 import {
   GROUP_ROWS,

@@ -12,10 +12,10 @@ import { type Func, isOp, newOp, type Op, type OpOf, type Value } from "../ir/fu
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { spellTensorMap, type TensorMap } from "../ir/tensor_map.ts";
 import { cloneFunc, replaceUses, restoreBody, walkOps } from "../ir/walk.ts";
-import { computedTile, suitsComputedLeft, suitsComputedRight } from "../layout/computed_left.ts";
+import { computedTile, suitsComputedLeft, suitsComputedRight } from "../layout/operands/computed_left.ts";
 import { chainedDots } from "../layout/chains.ts";
 import { phiWebsOf } from "../layout/phi_webs.ts";
-import { suitsRegisters, suitsTurned } from "../layout/register_operand.ts";
+import { suitsRegisters, suitsTurned } from "../layout/operands/register_operand.ts";
 import { suitsChain, suitsWarpGroups } from "../layout/warp_group.ts";
 import type { ScalarName } from "../support/scalar.ts";
 import { must } from "../support/bug.ts";

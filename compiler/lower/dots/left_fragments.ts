@@ -1,6 +1,6 @@
 /**
  * The left operand of a dot of warp groups in registers: fragments that threads have computed, or that they read from a
- * slot where elements lie across k (layout/register_operand.ts). Elements of four bytes are read as they are. Of those of
+ * slot where elements lie across k (layout/operands/register_operand.ts). Elements of four bytes are read as they are. Of those of
  * one byte `ldmatrix` reads pairs across k, transposed as if they were elements of two bytes, and each register of the
  * fragment gets four bytes of two words. The rows of such a matrix are two of each four lines (0, 1, 4, 5, 8, 9, 12, 13),
  * so that two of them share banks in a swizzle that repeats after eight lines, and an access takes two passes.
@@ -10,7 +10,7 @@ import type { OpOf, Value } from "../../ir/func.ts";
 import { operandsOf } from "../../ir/op.ts";
 import { bytesOf, type IrType } from "../../ir/types.ts";
 import { matrixAccess } from "../../layout/matrix_access.ts";
-import { leftFragments } from "../../layout/register_operand.ts";
+import { leftFragments } from "../../layout/operands/register_operand.ts";
 import { layoutOf } from "../../layout/tiles.ts";
 import { depthOf, GROUP_ROWS, GROUP_WARPS } from "../../layout/warp_group.ts";
 import { type LinearLayout, mapBases, ofAxis } from "../../linear/linear.ts";

@@ -9,7 +9,7 @@ import type { Operand } from "../../ptx/func.ts";
 import type { OpOf, Value } from "../../ir/func.ts";
 import { madeBy, operandsOf, resultOf } from "../../ir/op.ts";
 import { bytesOf } from "../../ir/types.ts";
-import { leftFragments } from "../../layout/register_operand.ts";
+import { leftFragments } from "../../layout/operands/register_operand.ts";
 import { layoutOf, registerCount } from "../../layout/tiles.ts";
 import {
   depthOf,

@@ -8,7 +8,7 @@ import { operandsOf, resultOf } from "../../ir/op.ts";
 import type { Box } from "../../ir/tensor_map.ts";
 import type { IrType } from "../../ir/types.ts";
 import { walkOps } from "../../ir/walk.ts";
-import { isComputedLeft } from "../../layout/computed_left.ts";
+import { isComputedLeft } from "../../layout/operands/computed_left.ts";
 import { isStanding } from "../../layout/chains.ts";
 import { tileBytes } from "../../layout/tiles.ts";
 import { ofAxis } from "../../linear/linear.ts";

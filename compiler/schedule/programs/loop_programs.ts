@@ -22,7 +22,7 @@ import { rowOf } from "../../ir/table.ts";
 import { bytesOf } from "../../ir/types.ts";
 import { cloneFunc, restoreBody, walkOps } from "../../ir/walk.ts";
 import { exchangeBytes, isExchange } from "../../layout/exchanges.ts";
-import { isComputedLeft } from "../../layout/computed_left.ts";
+import { isComputedLeft } from "../../layout/operands/computed_left.ts";
 import { fillsMultiprocessor, registerCount } from "../../layout/tiles.ts";
 import {
   boxBytes,

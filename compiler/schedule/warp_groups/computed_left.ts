@@ -1,11 +1,11 @@
 /**
- * Dots of boxes whose left operand threads compute in registers (layout/computed_left.ts): the box that it is computed from has
+ * Dots of boxes whose left operand threads compute in registers (layout/operands/computed_left.ts): the box that it is computed from has
  * slots like one that the instruction reads.
  */
 import { loopOf } from "../../ir/flow.ts";
 import type { Func, Op, OpOf } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
-import { computedTile, isComputedLeft } from "../../layout/computed_left.ts";
+import { computedTile, isComputedLeft } from "../../layout/operands/computed_left.ts";
 import { layoutOf, tileBytes } from "../../layout/tiles.ts";
 import type { Target } from "../../targets.ts";
 import type { StagedOperand } from "../staged_operand.ts";

@@ -1,5 +1,5 @@
 /**
- * The loop of warp_group_loop.ts with operands that are computed from loaded tiles (layout/computed_operand.ts). Tiles are
+ * The loop of warp_group_loop.ts with operands that are computed from loaded tiles (layout/operands/computed_operand.ts). Tiles are
  * copied into a ring of their own, or into that of the operand if their elements have its size. When the copies of an
  * iteration are there, each thread computes its part of the operand from what it has copied itself, which needs no barrier, and
  * stores it in the slot that the dot reads.
@@ -10,7 +10,7 @@ import type { Func, Op, OpOf, Value } from "../../ir/func.ts";
 import { resultOf } from "../../ir/op.ts";
 import { hasTrait } from "../../ir/table.ts";
 import { bytesOf, type IrType } from "../../ir/types.ts";
-import { computedOperand } from "../../layout/computed_operand.ts";
+import { computedOperand } from "../../layout/operands/computed_operand.ts";
 import { fillsMultiprocessor, layoutOf, tileBytes } from "../../layout/tiles.ts";
 import { log2, product, sameLayout } from "../../linear/linear.ts";
 import { must } from "../../support/bug.ts";

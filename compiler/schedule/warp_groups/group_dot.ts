@@ -5,8 +5,8 @@ import type { Func, OpOf, Value } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
 import { hasTrait } from "../../ir/table.ts";
 import { countUses } from "../../ir/walk.ts";
-import { suitsComputedLeft } from "../../layout/computed_left.ts";
-import { areRowsDealt, suitsRegisters } from "../../layout/register_operand.ts";
+import { suitsComputedLeft } from "../../layout/operands/computed_left.ts";
+import { areRowsDealt, suitsRegisters } from "../../layout/operands/register_operand.ts";
 import {
   isApart,
   suitsComputed,
@@ -27,7 +27,7 @@ import type { StagingArea } from "../staging_area.ts";
 export interface GroupDot<O extends StagedOperand> {
   readonly dot: OpOf<"dot">;
   readonly staged: readonly [a: O, b: O];
-  /** Threads read a from its slot (layout/register_operand.ts). */
+  /** Threads read a from its slot (layout/operands/register_operand.ts). */
   readonly inRegisters: boolean;
   /** Threads compute a from its slot (computed_left.ts). */
   readonly isComputed?: true;

@@ -7,14 +7,14 @@
  * Which rows of the result belong to which lanes is free, since the layout of the result says it. They are dealt out so
  * that a thread reads neighbours at once, and that the lanes of an access are in different banks.
  */
-import type { OpOf, Value } from "../ir/func.ts";
-import { operandsOf } from "../ir/op.ts";
-import { bytesOf, type IrType } from "../ir/types.ts";
-import { axisShifts, type LinearLayout, log2 } from "../linear/linear.ts";
-import { must } from "../support/bug.ts";
-import type { Target } from "../targets.ts";
-import { dividesGroups, GROUP_ROWS, groupType, WARP_BITS } from "./warp_group.ts";
-import { times } from "../support/times.ts";
+import type { OpOf, Value } from "../../ir/func.ts";
+import { operandsOf } from "../../ir/op.ts";
+import { bytesOf, type IrType } from "../../ir/types.ts";
+import { axisShifts, type LinearLayout, log2 } from "../../linear/linear.ts";
+import { must } from "../../support/bug.ts";
+import type { Target } from "../../targets.ts";
+import { dividesGroups, GROUP_ROWS, groupType, WARP_BITS } from "../warp_group.ts";
+import { times } from "../../support/times.ts";
 
 /** Whether an operand must lie along k for descriptors to name it. */
 const wantsDepth = (value: Value): boolean => groupType(value)?.isEitherOrder === false;

@@ -1,11 +1,11 @@
 /** Products whose operands are computed from loaded tiles, by warp groups on the emulator: compared with double precision. */
-import { must } from "../../../compiler/support/bug.ts";
-import type { ScalarName } from "../../../compiler/support/scalar.ts";
-import { assert } from "../../support/assert.ts";
-import { type Arguments, compileForms, meets, runEntry } from "../../support/forms/form_run.ts";
-import { freshRandom } from "../../support/random.ts";
-import { testsInTurn } from "../../support/sampled.ts";
-import { decode, encode } from "../../support/typed_arrays.ts";
+import { must } from "../../../../compiler/support/bug.ts";
+import type { ScalarName } from "../../../../compiler/support/scalar.ts";
+import { assert } from "../../../support/assert.ts";
+import { type Arguments, compileForms, meets, runEntry } from "../../../support/forms/form_run.ts";
+import { freshRandom } from "../../../support/random.ts";
+import { testsInTurn } from "../../../support/sampled.ts";
+import { decode, encode } from "../../../support/typed_arrays.ts";
 
 const TEXT = `
 #pragma tri config; num_warps=4

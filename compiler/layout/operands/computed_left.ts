@@ -4,14 +4,14 @@
  * goes through shared memory, and the operand of one instruction is computed while others are under way. A dot whose
  * right operand is computed so is turned first (turn_dots.ts).
  */
-import { type Func, isOp, type Op, type OpOf, type Value } from "../ir/func.ts";
-import { operandsOf, resultOf } from "../ir/op.ts";
-import { hasTrait } from "../ir/table.ts";
-import { bytesOf, sameShape } from "../ir/types.ts";
-import { walkOps } from "../ir/walk.ts";
-import { invertOrder, type LinearLayout, permuteLayout } from "../linear/linear.ts";
-import type { Target } from "../targets.ts";
-import { dividesGroups, groupType, isBox } from "./warp_group.ts";
+import { type Func, isOp, type Op, type OpOf, type Value } from "../../ir/func.ts";
+import { operandsOf, resultOf } from "../../ir/op.ts";
+import { hasTrait } from "../../ir/table.ts";
+import { bytesOf, sameShape } from "../../ir/types.ts";
+import { walkOps } from "../../ir/walk.ts";
+import { invertOrder, type LinearLayout, permuteLayout } from "../../linear/linear.ts";
+import type { Target } from "../../targets.ts";
+import { dividesGroups, groupType, isBox } from "../warp_group.ts";
 
 /** What an operand, maybe permuted, is computed from. */
 export interface ComputedTile {

@@ -3,11 +3,11 @@
  * a vector s, `a @ (half[K, N])b`. Copies bring the tile into shared memory, where each thread takes what it has copied and
  * stores what is computed from it in the slot of the operand, before warp groups multiply it.
  */
-import type { Func, Op, OpOf, Value } from "../ir/func.ts";
-import { operandsOf, resultOf } from "../ir/op.ts";
-import { hasTrait } from "../ir/table.ts";
-import { bytesOf, sameShape } from "../ir/types.ts";
-import { walkOps } from "../ir/walk.ts";
+import type { Func, Op, OpOf, Value } from "../../ir/func.ts";
+import { operandsOf, resultOf } from "../../ir/op.ts";
+import { hasTrait } from "../../ir/table.ts";
+import { bytesOf, sameShape } from "../../ir/types.ts";
+import { walkOps } from "../../ir/walk.ts";
 
 /** A value that is computed from a loaded tile. */
 export interface Computed {
