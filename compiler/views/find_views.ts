@@ -10,7 +10,11 @@ import { rootsOf } from "../ir/pointer_roots.ts";
 import { hasTrait } from "../ir/table.ts";
 import { usersOf, walkOps } from "../ir/walk.ts";
 import { chainedDots, isStanding } from "../layout/chains.ts";
-import { computedTile, suitsComputedLeft, suitsComputedRight } from "../layout/operands/computed_left.ts";
+import {
+  computedTile,
+  suitsComputedLeft,
+  suitsComputedRight,
+} from "../layout/operands/computed_left.ts";
 import { computedOperand } from "../layout/operands/computed_operand.ts";
 import { phiWebsOf } from "../layout/phi_webs.ts";
 import {

@@ -12,7 +12,11 @@ import { type Func, isOp, newOp, type Op, type OpOf, type Value } from "../ir/fu
 import { operandsOf, resultOf } from "../ir/op.ts";
 import { spellTensorMap, type TensorMap } from "../ir/tensor_map.ts";
 import { cloneFunc, replaceUses, restoreBody, walkOps } from "../ir/walk.ts";
-import { computedTile, suitsComputedLeft, suitsComputedRight } from "../layout/operands/computed_left.ts";
+import {
+  computedTile,
+  suitsComputedLeft,
+  suitsComputedRight,
+} from "../layout/operands/computed_left.ts";
 import { chainedDots } from "../layout/chains.ts";
 import { phiWebsOf } from "../layout/phi_webs.ts";
 import { suitsRegisters, suitsTurned } from "../layout/operands/register_operand.ts";

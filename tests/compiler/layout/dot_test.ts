@@ -53,7 +53,7 @@ function layoutsFor(
       alongK,
       inWords: true,
       isMade: false,
-    isLeftComputed: false,
+      isLeftComputed: false,
     }),
     layouts,
   );
