@@ -228,14 +228,15 @@ export class NaturalLayouts {
 
   /** The layout of a load whose threads load what they combine with other data. */
   *#beside(op: Op): Search {
-    const isBeside = op.name === "load" &&
-      (op.attrs.beside === true || this.#vectors.has(op) || this.#isRepeated(op));
+    const isBox = op.name === "tensor_load" && this.#vectors.has(op);
+    const isBeside = isBox || (op.name === "load" &&
+      (op.attrs.beside === true || this.#vectors.has(op) || this.#isRepeated(op)));
     // Loads that are combined with each other first: one of them takes the layout of its addresses.
     if (!isBeside || this.#placing.has(op)) return undefined;
     this.#placing.add(op);
     const layout = yield this.#combined(resultOf(op));
     this.#placing.delete(op);
-    return layout && besideData(op, layout, this.#anchors.get(op));
+    return layout && op.name === "load" ? besideData(op, layout, this.#anchors.get(op)) : layout;
   }
 
   /** Whether addresses repeat along an axis and are contiguous along none, so that the load has no layout of its own. */

@@ -6,14 +6,17 @@ import { AffineAnalysis } from "../contract/affine.ts";
 import { loopOf } from "../ir/flow.ts";
 import type { Func, Op, OpOf, Region, Value } from "../ir/func.ts";
 import { operandsOf, resultOf } from "../ir/op.ts";
+import { bytesOf } from "../ir/types.ts";
 import { rootsOf } from "../ir/pointer_roots.ts";
 import { hasTrait } from "../ir/table.ts";
 import { usersOf, walkOps } from "../ir/walk.ts";
 import { chainedDots, isStanding } from "../layout/chains.ts";
 import {
   computedTile,
+  leadsOnlyTo,
   suitsComputedLeft,
   suitsComputedRight,
+  vectorsOf,
 } from "../layout/operands/computed_left.ts";
 import { computedOperand } from "../layout/operands/computed_operand.ts";
 import { phiWebsOf } from "../layout/phi_webs.ts";
@@ -52,7 +55,8 @@ export interface ViewOptions {
 export function findViews(func: Func, options: ViewOptions): readonly FoundLoad[] {
   const users = usersOf(func);
   const computed = computedLoads(func);
-  const loads = dotLoads(func, users, computed);
+  const vectors = vectorLoads(func, users);
+  const loads = dotLoads(func, users, computed, vectors);
   if (loads.length === 0) return [];
   const known: Known = {
     func,
@@ -70,7 +74,8 @@ export function findViews(func: Func, options: ViewOptions): readonly FoundLoad[
   const areSingle = hasSingleDots(func);
   return loads.map((load) => {
     try {
-      const dots = groupDots(resultOf(load), users, {
+      const spread = vectors.get(load);
+      const dots = spread !== undefined ? [spread] : groupDots(resultOf(load), users, {
         ...options,
         chained,
         computed: computed.has(load) ? load : undefined,
@@ -133,11 +138,38 @@ function computedLoads({ body }: Func): ReadonlySet<Op> {
   return found;
 }
 
+/** Most elements of a box along an axis (PTX ISA 9.0, 5.5.2), and the fewest bytes. */
+const MOST_BOX = 256;
+const LEAST_BYTES = 16;
+
+/** Loads of vectors that are spread over what one operand of a dot is computed from, and go nowhere else. */
+function vectorLoads(
+  { body }: Func,
+  users: ReadonlyMap<Value, readonly Op[]>,
+): ReadonlyMap<Op, OpOf<"dot">> {
+  const found = new Map<Op, OpOf<"dot">>();
+  walkOps(body, (op) => {
+    if (op.name !== "dot") return;
+    for (const operand of [operandsOf(op).a, operandsOf(op).b]) {
+      if (computedTile(operand) === undefined) continue;
+      for (const load of vectorsOf(operand)) {
+        const { element, shape } = resultOf(load).type;
+        const [extent = 0] = shape;
+        const isBox = shape.length === 1 && extent <= MOST_BOX &&
+          extent * bytesOf(element) >= LEAST_BYTES;
+        if (isBox && leadsOnlyTo(op, resultOf(load), users)) found.set(load, op);
+      }
+    }
+  });
+  return found;
+}
+
 /** Loads of tiles that reach a dot through permutations, or that an operand is computed from. */
 function dotLoads(
   func: Func,
   users: ReadonlyMap<Value, readonly Op[]>,
   computed: ReadonlySet<Op>,
+  vectors: ReadonlyMap<Op, OpOf<"dot">>,
 ): readonly OpOf<"load">[] {
   const reachesDot = (value: Value): boolean =>
     users.get(value)?.some((op) =>
@@ -145,7 +177,9 @@ function dotLoads(
     ) ?? false;
   const found: OpOf<"load">[] = [];
   walkOps(func.body, (op) => {
-    if (op.name === "load" && (computed.has(op) || reachesDot(resultOf(op)))) found.push(op);
+    if (op.name === "load" && (computed.has(op) || vectors.has(op) || reachesDot(resultOf(op)))) {
+      found.push(op);
+    }
   });
   return found;
 }

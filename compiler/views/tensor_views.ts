@@ -16,6 +16,7 @@ import {
   computedTile,
   suitsComputedLeft,
   suitsComputedRight,
+  vectorsOf,
 } from "../layout/operands/computed_left.ts";
 import { chainedDots } from "../layout/chains.ts";
 import { phiWebsOf } from "../layout/phi_webs.ts";
@@ -133,10 +134,13 @@ function pairedBoxes(
       if (op.name !== "dot") return;
       const { a, b } = operandsOf(op);
       const computed = [a, b].map((operand) => computedTile(operand)?.load);
-      if (computed.some((load) => load?.name === "load" && viewed.has(load))) {
+      const around = [a, b].flatMap((operand, index) =>
+        computed[index] === undefined ? [] : [computed[index], ...vectorsOf(operand)]
+      );
+      if (around.some((load) => load.name === "load" && viewed.has(load))) {
         const isTaken = !areSingle && !chained.has(op) && takesComputed(op, viewed, options);
         if (isTaken) return;
-        for (const load of computed) if (load?.name === "load") mixed.add(load);
+        for (const load of around) if (load.name === "load") mixed.add(load);
       }
       const loads = [a, b].map(loadOf);
       const [left, right] = loads.map((load) => load && viewed.get(load));

@@ -132,18 +132,38 @@ export function vectorsOfLeft({ body }: Func): ReadonlySet<Op> {
   const found = new Set<Op>();
   walkOps(body, (op) => {
     if (op.name !== "dot" || !isComputedLeft(op)) return;
-    const box = computedTile(operandsOf(op).a)?.load;
-    const queue = [operandsOf(op).a];
-    const seen = new Set<Value>();
-    for (let value = queue.pop(); value !== undefined; value = queue.pop()) {
-      const { def } = value;
-      if (def === undefined || def === box || seen.has(value)) continue;
-      seen.add(value);
-      if (def.name === "load") found.add(def);
-      else if (hasTrait(def, "elementwise") || hasTrait(def, "reshapes")) {
-        queue.push(...def.operands);
-      }
-    }
+    for (const load of vectorsOf(operandsOf(op).a)) found.add(load);
   });
   return found;
+}
+
+/** Loads of what is spread over an operand that is computed from a tile. */
+export function vectorsOf(operand: Value): readonly (OpOf<"load"> | OpOf<"tensor_load">)[] {
+  const tile = computedTile(operand)?.load;
+  const found: (OpOf<"load"> | OpOf<"tensor_load">)[] = [];
+  const queue = [operand];
+  const seen = new Set<Value>();
+  for (let value = queue.pop(); value !== undefined; value = queue.pop()) {
+    const { def } = value;
+    if (def === undefined || def === tile || seen.has(value)) continue;
+    seen.add(value);
+    if (isOp(def, "load") || isOp(def, "tensor_load")) found.push(def);
+    else if (isPassing(def)) queue.push(...def.operands);
+  }
+  return found;
+}
+
+/** Whether an operation of an operand's computation gives each element of its own what it takes of one. */
+const isPassing = (op: Op): boolean => hasTrait(op, "elementwise") || hasTrait(op, "reshapes");
+
+/** Whether all that is made of a value goes to an operand of a dot. */
+export function leadsOnlyTo(
+  dot: OpOf<"dot">,
+  value: Value,
+  users: ReadonlyMap<Value, readonly Op[]>,
+): boolean {
+  return (users.get(value) ?? []).every((op) =>
+    op === dot ||
+    (isPassing(op) && op.results.every((result) => leadsOnlyTo(dot, result, users)))
+  );
 }

@@ -206,7 +206,9 @@ export function lowerTensorCopy(cx: LowerContext, op: OpOf<"tensor_copy">): void
   const start = slotAddress(cx, buffer, slot);
   const barrier = e.address(slotAddress(cx, barriers, slot));
   const { shape } = buffer.type;
-  const { extents, origins } = groupBox(buffer.type, runsOfTile(tensor, shape));
+  const { extents, origins } = shape.length === 1
+    ? { extents: shape, origins: [[0]] }
+    : groupBox(buffer.type, runsOfTile(tensor, shape));
   let next = 0;
   const starts = axes.map((axis) => coordinates.slice(next, next += coordinatesAlong(axis, shape)));
   const [inner] = axes;

@@ -16,6 +16,7 @@ import type { TargetContext } from "../../tile/pass.ts";
 import type { LoadedOperand, StagedOperand } from "../staged_operand.ts";
 import { BARRIER_BYTES, type StagingArea } from "../staging_area.ts";
 import { planSlices } from "./dot_slices.ts";
+import { aligned } from "../allocate_shared.ts";
 import {
   GROUP_STAGES,
   hasEffects,
@@ -36,10 +37,13 @@ import {
   stageMixedDot,
 } from "../warp_groups/mixed_loop.ts";
 import {
+  BOX_ALIGNMENT,
   boxedOperands,
+  boxesOf,
   LEAST_TENSOR_SLOTS,
   pipelineTensorDot,
   planTensorDot,
+  stageTensorDot,
 } from "../warp_groups/tensor_loop.ts";
 import type { Reuse } from "../warp_groups/slot_ring.ts";
 import { pipelinePartitions, planPartitions } from "../warp_groups/partition_programs.ts";
@@ -182,10 +186,13 @@ function pipelineByTensorCopies(
 ): PipelinedLoop | undefined {
   const group = planComputedLeft(func, loop, candidates, context.target) ??
     planTensorDot(func, loop, candidates, context.target);
-  const carried = group && stateOf(loop, group.staged);
+  const staged = group === undefined ? [] : boxesOf(group);
+  const carried = group && stateOf(loop, staged);
   if (group === undefined || carried === undefined) return undefined;
-  const { staged } = group;
-  const bytes = staged.reduce((sum, operand) => sum + operand.bytes, BARRIER_BYTES);
+  const bytes = staged.reduce(
+    (sum, operand) => sum + aligned(operand.bytes, BOX_ALIGNMENT),
+    BARRIER_BYTES,
+  );
   const stages = stagesOf(loop, context);
   const slots = stages === undefined && programs === undefined
     ? slotsBesideBlocks(context, bytes, sumRegisters(group.dot))
@@ -194,7 +201,7 @@ function pipelineByTensorCopies(
   if (programs?.attrs.partitions !== undefined) {
     const partitions = planPartitions(loop, staged.flatMap(({ load }) => load.operands), programs);
     return partitions && ((area) => {
-      const dot = stageGroupDot(group, area, slots);
+      const dot = stageTensorDot(group, area, slots);
       const { numWarps } = context;
       const plan = { func, loop, staged: dot.staged, slots, numWarps, ...partitions };
       const [full, empty] = [area.barriers(slots, loop.span), area.barriers(slots, loop.span)];
@@ -209,8 +216,8 @@ function pipelineByTensorCopies(
   // What is never there leaves room for other blocks.
   const used = ring === undefined && loop.attrs.single === true ? LEAST_TENSOR_SLOTS : slots;
   return (area) => {
-    const dot = stageGroupDot(group, area, used);
-    const plan: Plan = { func, loop, staged: dot.staged, carried, slots: used };
+    const dot = stageTensorDot(group, area, used);
+    const plan: Plan = { func, loop, staged: boxesOf(dot), carried, slots: used };
     const barriers = area.barriers(used, loop.span);
     return ring === undefined
       ? inProgram((reuse) => pipelineTensorDot(plan, dot, barriers, reuse()))

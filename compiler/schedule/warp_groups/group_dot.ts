@@ -100,11 +100,12 @@ export function startGroupDot(
   group: GroupDot<InBuffer>,
   slot: Value,
   [leftSlot, rightSlot]: readonly [Value, Value] = [slot, slot],
+  vectors: readonly InBuffer[] = [],
 ): Value {
   const { dot, staged: [left, right], inRegisters } = group;
   const result = resultOf(dot);
   if (group.isComputed === true) {
-    const started = startComputed(build, loop, group, slot);
+    const started = startComputed(build, loop, group, slot, vectors);
     carryInPlace(loop, result, started);
     return started;
   }
@@ -126,15 +127,19 @@ function startComputed(
   loop: OpOf<"while">,
   { dot, staged: [left, right] }: GroupDot<InBuffer>,
   slot: Value,
+  vectors: readonly InBuffer[],
 ): Value {
   const { a, sum } = operandsOf(dot);
   const attrs = { access: "vectors", at_once: true } as const;
-  const own = build.value("local_load", [left.buffer, slot], left.source.type, attrs);
-  const known = new Map<Value, Value>([[left.source, own]]);
+  const known = new Map(
+    [left, ...vectors].map(({ source, buffer }) =>
+      [source, build.value("local_load", [buffer, slot], source.type, attrs)] as const
+    ),
+  );
   for (const op of loopOf(loop).body.ops) {
     if (known.has(a)) break;
     const isChanged = op.operands.some((value) => known.has(value));
-    if (isChanged && (hasTrait(op, "elementwise") || op.name === "permute")) {
+    if (isChanged && (hasTrait(op, "elementwise") || hasTrait(op, "reshapes"))) {
       build.out.push(...copyOps(build.func, [op], known));
     }
   }

@@ -26,12 +26,20 @@ import { ofAxis } from "../../linear/linear.ts";
 import type { SharedLayout } from "../../linear/shared_layout.ts";
 import { zip } from "../../support/zip.ts";
 import type { Target } from "../../targets.ts";
+import { aligned } from "../allocate_shared.ts";
 import type { ScheduleBuilder } from "../builder.ts";
-import { finishGroupDot, type GroupDot, groupDotOf, startGroupDot } from "./group_dot.ts";
+import {
+  finishGroupDot,
+  type GroupDot,
+  groupDotOf,
+  stageGroupDot,
+  startGroupDot,
+} from "./group_dot.ts";
 import { addressesOf, type Iteration, type Plan, type Source } from "../pipeline/prefetch.ts";
 import { loadLeftAhead } from "./operand_loads.ts";
 import { pipelineRing, type Reuse } from "./slot_ring.ts";
 import type { InBuffer, StagedOperand } from "../staged_operand.ts";
+import type { StagingArea } from "../staging_area.ts";
 
 /** Slots with which copies for an iteration are on their way while another one multiplies. */
 export const LEAST_TENSOR_SLOTS = 2;
@@ -42,14 +50,49 @@ export interface TensorOperand extends StagedOperand {
   readonly copied: Box;
 }
 
+/** A dot of boxes. */
+export interface TensorDot<O extends TensorOperand = TensorOperand> extends GroupDot<O> {
+  /** Boxes of vectors that are spread over an operand that threads compute. */
+  readonly vectors: readonly O[];
+}
+
+/** What addresses of boxes without a swizzle are multiples of (PTX ISA 9.0, 5.5.3.1). */
+export const BOX_ALIGNMENT = 128;
+
+/** Gives the operands slots, and then the vectors. */
+export function stageTensorDot(
+  dot: TensorDot,
+  area: StagingArea,
+  slots: number,
+): TensorDot<InBuffer<TensorOperand>> {
+  return {
+    ...stageGroupDot(dot, area, slots),
+    vectors: dot.vectors.map((one) => {
+      const { source: { type: { element, shape } }, plan: { columns, vectorBits }, bytes } = one;
+      const type = { element, shape, shared: { shape, columns, vectorBits } };
+      const buffer = area.add(type, slots, aligned(bytes, BOX_ALIGNMENT), one.dot.span);
+      return { ...one, buffer };
+    }),
+  };
+}
+
+/** The boxes of an iteration. */
+export const boxesOf = <O extends TensorOperand>(
+  { staged, vectors }: TensorDot<O>,
+): readonly O[] => [
+  ...staged,
+  ...vectors,
+];
+
 /** The dot of a loop, if both of its operands are boxes of tensors that the loop loads, and it alone adds to its sum. */
 export function planTensorDot(
   func: Func,
   loop: OpOf<"while">,
   staged: readonly StagedOperand[],
   target: Target,
-): GroupDot<TensorOperand> | undefined {
-  return groupDotOf(func, loop, boxedOperands(func, loop, staged), target);
+): TensorDot | undefined {
+  const group = groupDotOf(func, loop, boxedOperands(func, loop, staged), target);
+  return group && { ...group, vectors: [] };
 }
 
 /** Those operands that are boxes of tensors which the loop loads. */
@@ -118,13 +161,13 @@ export function setBoxes(func: Func, staged: readonly TensorOperand[]): void {
 export function startSlot(
   build: ScheduleBuilder,
   plan: Plan,
-  group: GroupDot<InBuffer<TensorOperand>>,
+  group: TensorDot<InBuffer<TensorOperand>>,
   barriers: Value,
   slot: Value,
   parity: Value,
 ): Value {
   build.effect("mbarrier_wait", [barriers, slot, parity]);
-  const started = startGroupDot(build, plan, group, slot);
+  const started = startGroupDot(build, plan, group, slot, [slot, slot], group.vectors);
   // What is computed has waited for the dot before, whose registers it takes.
   if (!isApart(group.dot) && group.isComputed !== true) {
     build.effect("wait_dots", [], { pending: 1 });
@@ -136,11 +179,11 @@ export function startSlot(
 /** The loop, with what comes before and after it. */
 export function pipelineTensorDot(
   plan: Plan,
-  group: GroupDot<InBuffer<TensorOperand>>,
+  group: TensorDot<InBuffer<TensorOperand>>,
   barriers: Value,
   reuse: Reuse,
 ): Op[] {
-  setBoxes(plan.func, group.staged);
+  setBoxes(plan.func, boxesOf(group));
   const { func, loop } = plan;
   const before = group.isComputed === true ? loadLeftAhead(func, loop, group.dot) : [];
   const ops = pipelineRing(plan, group.dot, barriers, {

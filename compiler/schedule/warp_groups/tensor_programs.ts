@@ -34,12 +34,19 @@ import { copySlice, parametersNeeded, replacing } from "../backward_slice.ts";
 import { ScheduleBuilder } from "../builder.ts";
 import { carry } from "../carried.ts";
 import { isCountFixed, outerValues } from "./copied_programs.ts";
-import { finishGroupDot, type GroupDot } from "./group_dot.ts";
+import { finishGroupDot } from "./group_dot.ts";
 import { type AddressState, pick, type Plan } from "../pipeline/prefetch.ts";
 import { loadLeftAhead } from "./operand_loads.ts";
 import { advanceRing, readyBarriers } from "./slot_ring.ts";
 import type { InBuffer } from "../staged_operand.ts";
-import { copyBoxes, setBoxes, startSlot, type TensorOperand } from "./tensor_loop.ts";
+import {
+  boxesOf,
+  copyBoxes,
+  setBoxes,
+  startSlot,
+  type TensorDot,
+  type TensorOperand,
+} from "./tensor_loop.ts";
 
 const BOOL = scalarType("bool");
 
@@ -98,7 +105,7 @@ interface RewrittenPrograms {
 
 export function pipelineAcrossPrograms(
   plan: Plan,
-  group: GroupDot<InBuffer<TensorOperand>>,
+  group: TensorDot<InBuffer<TensorOperand>>,
   barriers: Value,
   ring: ProgramRing,
 ): RewrittenPrograms {
@@ -106,7 +113,7 @@ export function pipelineAcrossPrograms(
   const { body } = loopOf(loop);
   const { programs } = ring;
   const ahead = group.isComputed === true ? loadLeftAhead(func, loop, group.dot) : [];
-  setBoxes(func, group.staged);
+  setBoxes(func, boxesOf(group));
   const before = new ScheduleBuilder(func, [], loop.span);
   // Nothing around programs uses shared memory.
   readyBarriers(before, barriers, { before: false, after: false });
