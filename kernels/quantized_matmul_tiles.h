@@ -4,6 +4,7 @@
 
 // W by columns is the left operand of warp groups (sm_90a), from registers: what a thread makes of it serves all rows of A.
 #pragma tri configs MB in {16},  NB in {64},  KB in {128}; num_warps in {4}, num_stages in {6} if BITS == 8 && __TRI_SPECIALIZED__ == 1 && __TRI_ARCH_SPECIFIC__ == 900
+#pragma tri configs MB in {128}, NB in {64},  KB in {128}; num_warps in {4}, num_stages in {3} if BITS == 8 && __TRI_SPECIALIZED__ == 3 && __TRI_ARCH_SPECIFIC__ == 900
 // Of 4 bits a step is in one half of a group.
 #pragma tri configs MB in {16},  NB in {64},  KB in {64};  num_warps in {4}, num_stages in {8} if __TRI_SPECIALIZED__ == 1 && __TRI_ARCH_SPECIFIC__ == 900
 #pragma tri configs MB in {128}, NB in {64},  KB in {64};  num_warps in {4}, num_stages in {4} if __TRI_SPECIALIZED__ == 3 && __TRI_ARCH_SPECIFIC__ == 900

@@ -35,7 +35,8 @@ const QUANTIZED = [
   { m: 1, n: 1, k: 1, gap: 0 },
   { m: 5, n: 48, k: 1040, gap: 16 },
   { m: 67, n: 35, k: 203, gap: 1 },
-  { m: 200, n: 320, k: 656, gap: 0 },
+  { m: 100, n: 144, k: 1040, gap: 0 },
+  { m: 600, n: 320, k: 656, gap: 0 },
 ] as const;
 
 gpuTest("quantizedMatmul() multiplies by weights of all sizes, by rows and by columns", () => {
