@@ -66,6 +66,9 @@ interface Core {
   readonly size: Extents;
 }
 
+/** Of elements that threads read in pairs of rows across k. */
+const PAIRED_BYTES = 1;
+
 /** What the layouts of a `dot` depend on, beside the target. */
 interface DotShape {
   /** Of operand a: m, k and batch axes. */
@@ -77,8 +80,8 @@ interface DotShape {
   readonly chained: boolean;
   /** The warps are divided for warp groups. */
   readonly grouped: boolean;
-  /** Warp groups take a from registers. */
-  readonly inRegisters: boolean;
+  /** Rows are dealt out for threads that read a from slots, as those of so many bytes (operands/register_operand.ts). */
+  readonly dealtBytes: number | undefined;
   /** Layout that the result has already. */
   readonly settled: LinearLayout | undefined;
 }
@@ -99,8 +102,8 @@ export interface DotUse {
   readonly inWords: boolean;
   /** Copies bring one so, and its loop, which has no other dot, makes the other one. */
   readonly isMade: boolean;
-  /** Threads compute a from a box, and b is a box (computed_left.ts). */
-  readonly isLeftComputed: boolean;
+  /** How a box lies that threads compute a from, where b is a box too (computed_left.ts). */
+  readonly computedLeft: "along k" | "across k" | undefined;
 }
 
 /** Nothing is known of the operands. */
@@ -109,7 +112,7 @@ export const NO_USE: DotUse = {
   alongK: [false, false],
   inWords: false,
   isMade: false,
-  isLeftComputed: false,
+  computedLeft: undefined,
 };
 
 /** The layouts of a `dot` for a number of warps. One whose result has a layout already keeps it. */
@@ -117,12 +120,14 @@ export function dotLayouts(
   op: OpOf<"dot">,
   numWarps: number,
   target: Target,
-  { chained, alongK, inWords, isMade, isLeftComputed }: DotUse = NO_USE,
+  { chained, alongK, inWords, isMade, computedLeft }: DotUse = NO_USE,
 ): DotLayouts {
   const { a, b } = operandsOf(op);
   const settled = resultOf(op).type.layout;
   const isFree = settled === undefined && !chained;
   const inRegisters = isFree && inWords && suitsRegisters(op, numWarps, target, alongK);
+  const isComputed = isFree && computedLeft !== undefined &&
+    suitsComputedLeft(op, numWarps, target, alongK[1]);
   const dot: DotShape = {
     shape: a.type.shape,
     n: b.type.shape[1] ?? 1,
@@ -135,9 +140,13 @@ export function dotLayouts(
         ? suitsWarpGroups(op, numWarps, target, alongK) ||
           (inWords && suitsComputed(op, numWarps, target)) ||
           (isMade && suitsMade(op, numWarps, target)) ||
-          (isLeftComputed && suitsComputedLeft(op, numWarps, target, alongK[1]))
+          isComputed
         : settled === undefined && isBox(b) && suitsChain(op, numWarps, target, alongK)),
-    inRegisters,
+    dealtBytes: inRegisters
+      ? bytesOf(a.type.element)
+      : isComputed && computedLeft === "across k"
+      ? PAIRED_BYTES
+      : undefined,
     settled,
   };
   const key = keyOf(dot);
@@ -150,13 +159,13 @@ export function dotLayouts(
 
 /** A list and its text say the same: `JSON.stringify` took longer than many of the layouts. */
 function keyOf({ shape, n, elements, mode, settled, numWarps, ...uses }: DotShape): string {
-  const { chained, grouped, inRegisters } = uses;
-  const key = [shape, n, elements, mode, numWarps, chained, grouped, inRegisters].join(" ");
+  const { chained, grouped, dealtBytes } = uses;
+  const key = [shape, n, elements, mode, numWarps, chained, grouped, dealtBytes].join(" ");
   return settled === undefined ? key : `${key} ${layoutKey(settled)}`;
 }
 
 function computeLayouts(
-  { shape, n, elements, mode, numWarps, chained, grouped, inRegisters, settled }: DotShape,
+  { shape, n, elements, mode, numWarps, chained, grouped, dealtBytes, settled }: DotShape,
   target: Target,
 ): DotLayouts {
   const [m = 1, k = 1, ...batch] = shape;
@@ -206,12 +215,11 @@ function computeLayouts(
     };
   };
   const [a, result] = [lay(core.a, ["m", "k"]), lay(core.result, ["m", "n"])];
-  const [element] = elements;
   return {
     mma,
-    a: inRegisters ? dealRows(a, bytesOf(element), extents.k) : a,
+    a: dealtBytes === undefined ? a : dealRows(a, dealtBytes, extents.k),
     b: lay(core.b, ["k", "n"]),
-    result: inRegisters ? dealRows(result, bytesOf(element), extents.n) : result,
+    result: dealtBytes === undefined ? result : dealRows(result, dealtBytes, extents.n),
     repeats,
   };
 }

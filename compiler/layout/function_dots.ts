@@ -5,7 +5,7 @@ import { bytesOf } from "../ir/types.ts";
 import { axisShifts, type LinearLayout } from "../linear/linear.ts";
 import { must } from "../support/bug.ts";
 import type { Target } from "../targets.ts";
-import { isComputedLeft } from "./operands/computed_left.ts";
+import { computedLeftOf } from "./operands/computed_left.ts";
 import { computedOperand } from "./operands/computed_operand.ts";
 import { loopOf } from "../ir/flow.ts";
 import { walkOps } from "../ir/walk.ts";
@@ -62,8 +62,8 @@ export class DotsOfFunction {
     const isMade = beside !== undefined &&
       [a, b].some((value, index) => isMadeIn(beside, value) && areInWords[1 - index] === true);
     const inWords = areInWords.every((one) => one);
-    const isLeftComputed = isComputedLeft(op);
-    return { chained: this.chained.has(op), alongK, inWords, isMade, isLeftComputed };
+    const computedLeft = computedLeftOf(op, this.#maps);
+    return { chained: this.chained.has(op), alongK, inWords, isMade, computedLeft };
   }
 
   /** Whether copies bring a loaded tile, maybe permuted, in words at least, which asynchronous copies need. */

@@ -7,11 +7,14 @@ import { operandsOf, resultOf } from "../ir/op.ts";
 import { registerCount } from "../layout/tiles.ts";
 import type { Operand } from "../ptx/func.ts";
 import type { LowerContext } from "./context.ts";
-import { type Part, type Ref, whole } from "./element.ts";
+import { type Ref, whole } from "./element.ts";
 import { type Emitter, operandKey } from "./emitter.ts";
 import { lowered, memo } from "./values.ts";
 
 type PairOp = "add" | "sub" | "mul";
+
+/** Bits that the numbers of two registers differ in: neighbours along k, and of rows, whose bytes are beside each other. */
+const BITS = [1, 2] as const;
 
 /** Bytes of an element. */
 const HALF = 2;
@@ -49,28 +52,30 @@ export function inPairs(cx: LowerContext, op: OpOf<PairOp>): void {
     : undefined;
   if (type === undefined || shape.length === 0 || registerCount(result) < 2) return;
   const each = lowered(cx, result);
-  const pairOf = (value: Value, low: number): [Ref, Ref] => {
+  const pairOf = (value: Value, low: number, bit: number): [Ref, Ref] => {
     const refs = lowered(cx, value);
-    return [refs(low), refs(low + 1)];
+    return [refs(low), refs(low | bit)];
   };
-  const wordFrom = (low: number): Operand | undefined => {
-    const [a, b] = [pairOf(left, low), pairOf(right, low)];
+  const wordFrom = (low: number, bit: number): Operand | undefined => {
+    const [a, b] = [pairOf(left, low, bit), pairOf(right, low, bit)];
     const [x, y] = [wordOf(a), wordOf(b)];
     const first = x ?? (y && doubled(e, a, left.type));
     const second = y ?? (x && doubled(e, b, right.type));
     return first && second && e.pure(`${op.name}.rn.${type}`, "b32", [first, second]);
   };
+  const bits = BITS.filter((bit) => bit < registerCount(result));
   cx.values.set(
     result,
     memo(cx, (register): Ref => {
-      const word = wordFrom(register & ~1);
-      const part = (of: Operand): Part => ({
-        kind: "piece",
-        word: of,
-        byte: (register & 1) * HALF,
-        bytes: HALF,
-      });
-      return word === undefined ? each(register) : part(word);
+      // Nothing else is asked for where no operand is in a word.
+      const isInWord = [left, right].some((value) => lowered(cx, value)(register).kind === "piece");
+      if (!isInWord) return each(register);
+      for (const bit of bits) {
+        const word = wordFrom(register & ~bit, bit);
+        if (word === undefined) continue;
+        return { kind: "piece", word, byte: (register & bit) === 0 ? 0 : HALF, bytes: HALF };
+      }
+      return each(register);
     }),
   );
 }

@@ -22,7 +22,7 @@ import { chainedDots } from "../layout/chains.ts";
 import { phiWebsOf } from "../layout/phi_webs.ts";
 import { suitsRegisters, suitsTurned } from "../layout/operands/register_operand.ts";
 import { suitsChain, suitsWarpGroups } from "../layout/warp_group.ts";
-import type { ScalarName } from "../support/scalar.ts";
+import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import { must } from "../support/bug.ts";
 import { axisAnalysis } from "../tile/axis.ts";
 import { cse } from "../tile/cse.ts";
@@ -172,7 +172,10 @@ function pairedBoxes(
   return boxes;
 }
 
-/** Whether warp groups can do a dot with one operand that is a box and one that threads compute from a box along k. */
+/**
+ * Whether warp groups can do a dot with one operand that is a box and one that threads compute from a box: in either order of
+ * bytes, of others along k.
+ */
 function takesComputed(
   dot: OpOf<"dot">,
   viewed: ReadonlyMap<OpOf<"load">, TensorView>,
@@ -184,12 +187,15 @@ function takesComputed(
   const [left, right] = [a, b].map((operand) => viewOf(computedTile(operand)?.load));
   const [boxA, boxB] = [a, b].map((operand) => viewOf(loadOf(operand)));
   if (left !== undefined && boxB !== undefined) {
-    return runsAlong(a, left, 1) &&
+    return (runsAlong(a, left, 1) || isOfBytes(left)) &&
       suitsComputedLeft(dot, numWarps, target, runsAlong(b, boxB, 0));
   }
-  return right !== undefined && boxA !== undefined && runsAlong(b, right, 0) &&
+  return right !== undefined && boxA !== undefined &&
+    (runsAlong(b, right, 0) || isOfBytes(right)) &&
     suitsComputedRight(dot, numWarps, target, runsAlong(a, boxA, 1));
 }
+
+const isOfBytes = ({ element }: TensorView): boolean => SCALARS[element].bits === 8;
 
 /** Whether neighbours in memory are neighbours along an axis of an operand. */
 function runsAlong(operand: Value, view: TensorView, axis: number): boolean {

@@ -102,6 +102,22 @@ export function isComputedLeft(dot: OpOf<"dot">): boolean {
   return isBox(b) && computedTile(a)?.load.name === "tensor_load";
 }
 
+/** How the box of such a dot lies; undefined for other dots. */
+export function computedLeftOf(
+  dot: OpOf<"dot">,
+  maps: Func["maps"],
+): "along k" | "across k" | undefined {
+  const found = isComputedLeft(dot) ? computedTile(operandsOf(dot).a) : undefined;
+  if (!isOp(found?.load, "tensor_load")) return undefined;
+  const inner = maps[found.load.attrs.map]?.axes[0]?.tile;
+  return depthOfTile(found, 1) === inner ? "along k" : "across k";
+}
+
+/** The axis of a tile that an axis of the operand is. */
+export function depthOfTile({ permutations }: ComputedTile, axis: number): number {
+  return permutations.reduce((at, { attrs: { order } }) => order[at] ?? at, axis);
+}
+
 /** The same of its right operand. */
 export function isComputedRight(dot: OpOf<"dot">): boolean {
   const { a, b } = operandsOf(dot);

@@ -9,15 +9,14 @@
 import type { OpOf, Value } from "../../ir/func.ts";
 import { operandsOf } from "../../ir/op.ts";
 import { bytesOf, type IrType } from "../../ir/types.ts";
-import { matrixAccess } from "../../layout/matrix_access.ts";
 import { leftFragments } from "../../layout/operands/register_operand.ts";
 import { layoutOf } from "../../layout/tiles.ts";
 import { depthOf, GROUP_ROWS, GROUP_WARPS } from "../../layout/warp_group.ts";
-import { type LinearLayout, mapBases, ofAxis } from "../../linear/linear.ts";
+import { type LinearLayout, ofAxis } from "../../linear/linear.ts";
 import type { Operand } from "../../ptx/func.ts";
-import { bug } from "../../support/bug.ts";
 import type { LowerContext, Lowered } from "../context.ts";
 import { packAccess } from "../element.ts";
+import { readPairs } from "../memory/paired_bytes.ts";
 import { slotOf } from "../memory/shared_buffer.ts";
 import { readSharedTile, type SharedTile } from "../memory/shared_tile.ts";
 import { lowered, ofRegister } from "../values.ts";
@@ -80,7 +79,7 @@ export function readFragments(cx: LowerContext, op: OpOf<"warp_group_dot">): Lef
   const layout = leftFragments(type, op.attrs.a_depth, layoutOf(sum));
   const tile = slotOf(cx, { buffer: a, slot: a_slot });
   const values = bytesOf(type.element) === 1
-    ? readPairs(cx, layout, tile)
+    ? readPairs(cx, layout, tile, WORD_BITS).values
     : readVectors(cx, layout, tile);
   const step = depthOf(type);
   const depth = ofAxis(type.shape, op.attrs.a_depth);
@@ -107,25 +106,5 @@ function readVectors(cx: LowerContext, layout: LinearLayout, tile: SharedTile): 
   return readSharedTile(cx, layout, { ...tile, plan: { columns, vectorBits } }).values;
 }
 
-/** Bits of a register's number: elements of a word along k, and the pair of rows above them. */
+/** Bits of a register's number: elements of a word along k, above which is the pair of rows. */
 const WORD_BITS = 2;
-
-function readPairs(cx: LowerContext, layout: LinearLayout, tile: SharedTile): Lowered {
-  const { columns } = tile.plan;
-  const pair = layout.register[WORD_BITS];
-  if (pair === undefined || columns[0] !== pair) bug("fragments that are not read in pairs");
-  // Indices of pairs are those of elements without the bit that distinguishes the two.
-  const withoutPair = (basis: number): number =>
-    (basis & (pair - 1)) | ((basis >> 1) & ~(pair - 1));
-  const register = layout.register.toSpliced(WORD_BITS, 1);
-  const pairs = mapBases({ ...layout, register }, layout.shape, withoutPair);
-  const matrices = matrixAccess(pairs, 2, "load", true);
-  const plan = { columns: columns.slice(1).map(withoutPair), vectorBits: 0, matrices };
-  const { values } = readSharedTile(cx, pairs, { ...tile, element: "uint16", plan });
-  return (index) => {
-    const low = index & ((1 << WORD_BITS) - 1);
-    const ref = values(low | ((index >> (WORD_BITS + 1)) << WORD_BITS));
-    if (ref.kind !== "piece") return bug("a pair that is no part of a word");
-    return { ...ref, byte: ref.byte + ((index >> WORD_BITS) & 1), bytes: 1 };
-  };
-}

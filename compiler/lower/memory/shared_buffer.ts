@@ -16,6 +16,7 @@ import { whole } from "../element.ts";
 import { type Emitter, int, isInteger } from "../emitter.ts";
 import { type AccessGroup, accessGroups } from "../../layout/access_groups.ts";
 import type { AxisFacts } from "../../tile/axis.ts";
+import { readPairs } from "./paired_bytes.ts";
 import { startOfArea } from "./shared.ts";
 import { readSharedTile, sharedSide, type SharedTile, writeSharedTile } from "./shared_tile.ts";
 
@@ -149,9 +150,14 @@ function loadedSlot(
   return { ...slot, plan: { ...slot.plan, matrices } };
 }
 
+/** Of halves that are computed from bytes: two along k. */
+const PAIRED_WORD_BITS = 1;
+
 export function lowerLocalLoad(cx: LowerContext, op: OpOf<"local_load">): void {
   const layout = layoutOf(resultOf(op));
-  const read = readSharedTile(cx, layout, loadedSlot(cx, op, layout));
+  const read = op.attrs.access === "pairs"
+    ? readPairs(cx, layout, slotOf(cx, operandsOf(op)), PAIRED_WORD_BITS)
+    : readSharedTile(cx, layout, loadedSlot(cx, op, layout));
   // Where two sides of a branch use an element, only the first would load it.
   if (op.attrs.at_once === true) read.finish();
   cx.values.set(resultOf(op), read.values);

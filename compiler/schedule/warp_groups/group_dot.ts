@@ -130,12 +130,12 @@ function startComputed(
   vectors: readonly InBuffer[],
 ): Value {
   const { a, sum } = operandsOf(dot);
-  const attrs = { access: "vectors", at_once: true } as const;
-  const known = new Map(
-    [left, ...vectors].map(({ source, buffer }) =>
-      [source, build.value("local_load", [buffer, slot], source.type, attrs)] as const
-    ),
-  );
+  const known = new Map([left, ...vectors].map((one) => {
+    const access = one === left && !isAlongK(left) ? "pairs" : "vectors";
+    const { source: { type }, buffer } = one;
+    const attrs = { access, at_once: true } as const;
+    return [one.source, build.value("local_load", [buffer, slot], type, attrs)] as const;
+  }));
   for (const op of loopOf(loop).body.ops) {
     if (known.has(a)) break;
     const isChanged = op.operands.some((value) => known.has(value));

@@ -36,7 +36,7 @@ function layoutsFor(
     alongK,
     inWords: true,
     isMade: false,
-    isLeftComputed: false,
+    computedLeft: undefined,
   });
   // A product with a layout keeps it, chained or not.
   const laidOut = newOp(
@@ -53,7 +53,7 @@ function layoutsFor(
       alongK,
       inWords: true,
       isMade: false,
-      isLeftComputed: false,
+      computedLeft: undefined,
     }),
     layouts,
   );

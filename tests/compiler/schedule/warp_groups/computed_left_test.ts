@@ -14,7 +14,7 @@ import { freshRandom } from "../../../support/random.ts";
 import { testsInTurn } from "../../../support/sampled.ts";
 import { decode, encode } from "../../../support/typed_arrays.ts";
 
-/** W, of narrow elements, is stored by rows of what is along k; S has a number for each row of it and each 64 along k. */
+/** W is of narrow elements; S has a number for each row of it and each 64 along k. */
 const TEXT = `
 #pragma tri config; num_warps=WARPS
 __global__ void product(HALF *X __readonly __noalias, NARROW *W __readonly __noalias, HALF *S __readonly __noalias, float *C __noalias, int shift, int M, int N, int K) {
@@ -22,7 +22,7 @@ __global__ void product(HALF *X __readonly __noalias, NARROW *W __readonly __noa
   float sum[EXTENTS] = 0;
   for (int k = 0; k < K; k += 64) {
     HALF x[MB, 64] = *?(rm[:, newaxis] < M && k + rk[newaxis, :] < K) (X + rm[:, newaxis] * K + k + rk[newaxis, :]);
-    NARROW w[NB, 64] = *?(rn[:, newaxis] < N && k + rk[newaxis, :] < K) (W + rn[:, newaxis] * K + k + rk[newaxis, :]);
+    NARROW w[NB, 64] = *?(rn[:, newaxis] < N && k + rk[newaxis, :] < K) (W + PLACE);
     HALF s[NB] = *?(rn < N) (S + k / 64 * N + rn);
     HALF b[NB, 64] = COMPUTED;
     sum += PRODUCT;
@@ -114,14 +114,23 @@ function narrowNumbers(type: Case["narrow"], count: number): readonly [number[],
 
 const nameOf = (type: ScalarName): string => type === "float16" ? "half" : type;
 
-for (const isLeft of [false, true]) {
+const PLACES = {
+  along: "rn[:, newaxis] * K + k + rk[newaxis, :]",
+  across: "rn[:, newaxis] + (k + rk[newaxis, :]) * N",
+} as const;
+const WAYS = [[false, "along"], [true, "along"], [false, "across"], [true, "across"]] as const;
+
+for (const [isLeft, way] of WAYS) {
   for (const { title, half, narrow, tile: [mb, nb, warps], text, of } of CASES) {
     // The rows of the result are those of the operand: 64 at least.
     const side = isLeft ? "left" : "right";
-    test(`planComputedLeft() has threads compute a ${side} operand of ${title}`, () => {
+    test(`planComputedLeft() has threads compute a ${side} operand ${way} k of ${title}`, () => {
       const [m, n, k] = [mb + 8, nb + 16, 208];
       const compiled = compileForms(
-        TEXT.replace("COMPUTED", text).replaceAll("HALF", nameOf(half)).replaceAll("NARROW", narrow)
+        TEXT.replace("COMPUTED", text).replace("PLACE", PLACES[way]).replaceAll(
+          "HALF",
+          nameOf(half),
+        ).replaceAll("NARROW", narrow)
           .replace("PRODUCT", isLeft ? "b @ ^x" : "x @ ^b")
           .replace("EXTENTS", isLeft ? "NB, MB" : "MB, NB").replace(
             "RESULT",
@@ -153,7 +162,10 @@ for (const isLeft of [false, true]) {
           let [sum, size] = [0, 0];
           for (let i = 0; i < k; i++) {
             const scale = at(s, Math.floor(i / 64) * n + column);
-            const computed = roundFloat(of(at(w, column * k + i), scale), half);
+            const computed = roundFloat(
+              of(at(w, way === "along" ? column * k + i : i * n + column), scale),
+              half,
+            );
             sum += at(x, row * k + i) * computed;
             size += Math.abs(at(x, row * k + i) * computed);
           }
