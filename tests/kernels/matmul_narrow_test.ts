@@ -52,7 +52,8 @@ everyVariant(
     checkQuantized(device, variant, { m: 16, n: 80, k: 400, gap: 0, columns: true }, "_s1");
     checkQuantized(device, variant, { m: 1, n: 16, k: 128, gap: 16, columns: false }, "_s2");
     checkQuantized(device, variant, { m: 67, n: 144, k: 208, gap: 16, columns: true }, "_s3");
-    checkQuantized(device, variant, { m: 131, n: 144, k: 272, gap: 16, columns: true }, "_s4");
-    checkQuantized(device, variant, { m: 17, n: 16, k: 464, gap: 0, columns: false }, "_s5");
+    checkQuantized(device, variant, { m: 17, n: 80, k: 464, gap: 0, columns: false }, "_s4");
+    checkQuantized(device, variant, { m: 131, n: 144, k: 272, gap: 16, columns: true }, "_s5");
+    checkQuantized(device, variant, { m: 130, n: 144, k: 208, gap: 0, columns: false }, "_s6");
   },
 );
