@@ -15,6 +15,7 @@ import { partitionOfThread } from "./addresses.ts";
 import type { LowerContext } from "./context.ts";
 import { emitDeferred } from "./values.ts";
 import { beginTogether } from "./reduce/cluster.ts";
+import { repeatedLoads } from "./memory/repeated_loads.ts";
 import { endTogether, meet, SHARED_SYMBOL } from "./memory/shared.ts";
 import { exchangeBytes } from "../layout/exchanges.ts";
 import { receiveParts } from "./reduce/reduce.ts";
@@ -123,6 +124,7 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
     maps,
     turns,
     calls: new CallTable(options.symbol, options.debug),
+    repeated: repeatedLoads(func),
     loaded: { registers: 0 },
     slices: { slice: undefined, loaded: undefined, zero: undefined },
     copied: new Map(),

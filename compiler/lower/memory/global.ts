@@ -18,6 +18,7 @@ import { copyBits } from "../../linear/threads.ts";
 import { accessShape, packAccess, type Ref, unpackAccess, vectorOf, whole } from "../element.ts";
 import { type Emitter, int, type Scope } from "../emitter.ts";
 import { times } from "../../support/times.ts";
+import { loadedOnce } from "./repeated_loads.ts";
 import { addressInOrder, noteLoaded } from "./slice_loads.ts";
 
 export function elementOf(pointer: Value): Element {
@@ -162,28 +163,33 @@ export function loadAccess(
   const guard = mask === undefined
     ? "always"
     : maskGuard(e, whole(e, lowered(cx, mask)(first), "bool"));
-  const results: Register[] = times(shape.count, () => e.register(shape.bank));
-  cx.loaded.registers += shape.count * (shape.bank === "b64" ? 2 : 1);
-  if (guard !== "always") {
-    const fill = other === undefined
-      ? results.map(() => int(0))
-      : packAccess(e, group.map((r) => lowered(cx, other)(r)), element);
-    for (const [result, value] of zip(results, fill)) {
-      e.emit(`mov.${shape.bank}`, [result, value]);
+  const fill = other === undefined
+    ? undefined
+    : packAccess(e, group.map((r) => lowered(cx, other)(r)), element);
+  const emit = (spelling: string, address: Operand | undefined): readonly Ref[] => {
+    const results: Register[] = times(shape.count, () => e.register(shape.bank));
+    cx.loaded.registers += shape.count * (shape.bank === "b64" ? 2 : 1);
+    if (guard !== "always") {
+      for (const [result, value] of zip(results, fill ?? results.map(() => int(0)))) {
+        e.emit(`mov.${shape.bank}`, [result, value]);
+      }
     }
-  }
-  if (guard !== "never") {
-    const start = addressInOrder(cx, op, pointerAt(cx, pointer, first));
-    const { spelling, address } = isLookup(op)
-      ? lookUp(e, start, shape, isUniform(pointer, axisInfo(pointer)))
-      : {
-        spelling: loadSpelling(cx, op, shape, size * group.length, axisInfo),
-        address: e.address(start),
-      };
-    e.emit(spelling, [vectorOf(results), address], guard === "always" ? undefined : guardOf(guard));
-    for (const result of results) noteLoaded(cx, op, result);
-  }
-  return unpackAccess(e, results, element, group.length);
+    if (address !== undefined) {
+      const when = guard === "always" || guard === "never" ? undefined : guardOf(guard);
+      e.emit(spelling, [vectorOf(results), address], when);
+      for (const result of results) noteLoaded(cx, op, result);
+    }
+    return unpackAccess(e, results, element, group.length);
+  };
+  if (guard === "never") return emit("", undefined);
+  const start = addressInOrder(cx, op, pointerAt(cx, pointer, first));
+  const { spelling, address } = isLookup(op)
+    ? lookUp(e, start, shape, isUniform(pointer, axisInfo(pointer)))
+    : {
+      spelling: loadSpelling(cx, op, shape, size * group.length, axisInfo),
+      address: e.address(start),
+    };
+  return loadedOnce(e, cx.repeated, op, [spelling, address, guard], () => emit(spelling, address));
 }
 
 /** A load from global memory. */

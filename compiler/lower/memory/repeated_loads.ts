@@ -1,0 +1,50 @@
+/**
+ * Loads that repeat: what no program writes is loaded once from an address, and under a condition, as long as the scope is
+ * open. So loads of a tile that are shifted by an element each, as those of a filter over a picture, load what they have in
+ * common once, where the shift changes registers alone.
+ */
+import type { Func, OpOf, Value } from "../../ir/func.ts";
+import { operandsOf } from "../../ir/op.ts";
+import { rootsOf } from "../../ir/pointer_roots.ts";
+import type { Operand } from "../../ptx/func.ts";
+import type { Ref } from "../element.ts";
+import { type Emitter, operandKey, type Scope } from "../emitter.ts";
+
+/** What has been loaded of parameters that no program writes. */
+export interface RepeatedLoads {
+  readonly isReadOnly: (pointer: Value) => boolean;
+  readonly known: WeakMap<Scope, Map<string, readonly Ref[]>>;
+}
+
+export function repeatedLoads(func: Func): RepeatedLoads {
+  const readOnly = new Set(func.params.filter((_, i) => func.paramFacts[i]?.readonly === true));
+  const rootOf = rootsOf(func, new Set(func.params));
+  const isReadOnly = (pointer: Value): boolean => {
+    const root = readOnly.size === 0 ? undefined : rootOf(pointer);
+    return root !== undefined && readOnly.has(root);
+  };
+  return { isReadOnly, known: new WeakMap() };
+}
+
+/** What an access gives that was emitted before in this scope, or is now. */
+export function loadedOnce(
+  e: Emitter,
+  { isReadOnly, known }: RepeatedLoads,
+  op: OpOf<"load">,
+  [spelling, address, guard]: readonly [string, Operand, Operand | "always"],
+  load: () => readonly Ref[],
+): readonly Ref[] {
+  const { pointer, other } = operandsOf(op);
+  const isPlain = other === undefined && op.attrs.modifiers.length === 0 &&
+    op.attrs.slice === undefined;
+  if (!isPlain || !isReadOnly(pointer)) return load();
+  const key = [spelling, operandKey(address), guard === "always" ? guard : operandKey(guard)].join(
+    " ",
+  );
+  const { scope } = e;
+  const ofScope = known.get(scope) ?? new Map<string, readonly Ref[]>();
+  known.set(scope, ofScope);
+  const refs = ofScope.get(key) ?? load();
+  ofScope.set(key, refs);
+  return refs;
+}
