@@ -69,6 +69,11 @@ export const SMALL = {
     { x: [2, 6, 5, 48], f: [48, 3, 2], stride: [2, 1], pad: [1, 1], gap: 8, groups: 3, splits: 2 },
     { x: [1, 5, 7, 16], f: [144, 2, 3], dilation: [2, 1], pad: [1, 3], groups: 2, splits: 3 },
     { x: [1, 7, 4, 144], f: [16, 3, 1], pad: [2, 0], groups: 2 },
+    // Channels or filters of a group that are whole steps, and tiles that reach into the next group.
+    { x: [2, 6, 5, 192], f: [72, 3, 2], stride: [2, 1], pad: [1, 1], gap: 8, groups: 3, splits: 2 },
+    { x: [1, 5, 7, 24], f: [192, 2, 3], dilation: [2, 1], pad: [1, 3], groups: 3, splits: 3 },
+    { x: [2, 4, 5, 256], f: [144, 3, 3], pad: [1, 1], groups: 2, splits: 2 },
+    { x: [1, 4, 6, 128], f: [128, 3, 3], stride: [2, 2], pad: [1, 1], groups: 2 },
   ],
 } as const satisfies Readonly<Record<string, readonly Convolution[]>>;
 
