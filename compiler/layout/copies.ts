@@ -83,6 +83,20 @@ function widens(op: Op | undefined): boolean {
     bytesOf(operandsOf(op).value.type.element) < bytesOf(resultOf(op).type.element);
 }
 
+/** What is made of elements one by one, or puts them into other places of a tile. */
+const PLACES: ReadonlySet<Op["name"]> = new Set(["permute", "reshape", "expand_dims", "convert"]);
+
+/**
+ * Whether it is a part of a tile that is loaded, as `split0` of a load: the whole is converted, once for all parts, which are
+ * in registers then.
+ */
+function isOfLoaded(op: Op | undefined, isPart: boolean): boolean {
+  if (op === undefined) return false;
+  if (op.name === "load") return isPart;
+  const isSlice = op.name === "slice";
+  return (isSlice || PLACES.has(op.name)) && isOfLoaded(op.operands[0]?.def, isPart || isSlice);
+}
+
 /** Where a conversion for a user in `scope` belongs: outside of the loops that its operand, made in `home`, enters. */
 function conversionScope(scope: Scope, home: Scope): Scope {
   let target = scope;
@@ -152,7 +166,7 @@ export class LaidOutCopies {
     const isElsewhere = layout !== undefined && natural !== undefined &&
       !sameLayout(natural, layout);
     const isWidened = use.isOperandOfDot !== true && widens(value.def);
-    if (!isElsewhere || isWidened || this.#layouts.data.isSpread(value)) {
+    if (!isElsewhere || isWidened || isOfLoaded(value.def, false) || this.#layouts.data.isSpread(value)) {
       const op = must(value.def, "definition of a value used before it exists");
       return { use, scope: home, from: { kind: "operation", op }, operands: [] };
     }

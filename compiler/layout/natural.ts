@@ -29,6 +29,7 @@ import {
   reshapeLayout,
   unbroadcastLayout,
 } from "../linear/linear.ts";
+import { copyBits } from "../linear/threads.ts";
 import { networksOf, runsLayout } from "./networks.ts";
 import { chunkedLoads } from "./rows/chunk_rows.ts";
 import { axisBits, isSeparable, reducedLayout } from "./reduce.ts";
@@ -406,9 +407,25 @@ export class NaturalLayouts {
         const layout = yield this.#find(source);
         if (layout !== undefined) return layout;
       }
+      for (const source of settled.length > 0 ? sources : []) {
+        const layout = yield* this.#spreadInThreads(source);
+        if (layout !== undefined) return layout;
+      }
       if (sources.length > 0) return undefined;
     }
     return this.#plain(value.type.shape);
+  }
+
+  /**
+   * Where each thread has elements of its own that are spread, all that they are spread over: of products of each two
+   * elements, which a loop adds up, nothing else says where they belong.
+   */
+  *#spreadInThreads({ def, type }: Value): Search {
+    if (isOp(def, "convert")) {
+      return yield* this.#spreadInThreads(operandsOf(def).value);
+    }
+    const layout = isOp(def, "broadcast") ? yield this.#find(operandsOf(def).value) : undefined;
+    return layout && copyBits(layout) === 0 ? unsliceLayout(layout, type.shape) : undefined;
   }
 
   *#ofWeb(web: PhiWeb, value: Value): Search {
