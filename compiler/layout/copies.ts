@@ -166,7 +166,10 @@ export class LaidOutCopies {
     const isElsewhere = layout !== undefined && natural !== undefined &&
       !sameLayout(natural, layout);
     const isWidened = use.isOperandOfDot !== true && widens(value.def);
-    if (!isElsewhere || isWidened || isOfLoaded(value.def, false) || this.#layouts.data.isSpread(value)) {
+    if (
+      !isElsewhere || isWidened || isOfLoaded(value.def, false) ||
+      this.#layouts.data.isSpread(value)
+    ) {
       const op = must(value.def, "definition of a value used before it exists");
       return { use, scope: home, from: { kind: "operation", op }, operands: [] };
     }

@@ -26,21 +26,23 @@ export function repeatedLoads(func: Func): RepeatedLoads {
   return { isReadOnly, known: new WeakMap() };
 }
 
+/** Whether what a load gives depends on address and mask alone. */
+export function mayRepeat({ isReadOnly }: RepeatedLoads, op: OpOf<"load">): boolean {
+  const { pointer, other } = operandsOf(op);
+  const { modifiers, slice } = op.attrs;
+  return other === undefined && modifiers.length === 0 && slice === undefined &&
+    isReadOnly(pointer);
+}
+
 /** What an access gives that was emitted before in this scope, or is now. */
 export function loadedOnce(
   e: Emitter,
-  { isReadOnly, known }: RepeatedLoads,
-  op: OpOf<"load">,
+  { known }: RepeatedLoads,
   [spelling, address, guard]: readonly [string, Operand, Operand | "always"],
   load: () => readonly Ref[],
 ): readonly Ref[] {
-  const { pointer, other } = operandsOf(op);
-  const isPlain = other === undefined && op.attrs.modifiers.length === 0 &&
-    op.attrs.slice === undefined;
-  if (!isPlain || !isReadOnly(pointer)) return load();
-  const key = [spelling, operandKey(address), guard === "always" ? guard : operandKey(guard)].join(
-    " ",
-  );
+  const condition = guard === "always" ? guard : operandKey(guard);
+  const key = `${spelling} ${operandKey(address)} ${condition}`;
   const { scope } = e;
   const ofScope = known.get(scope) ?? new Map<string, readonly Ref[]>();
   known.set(scope, ofScope);
