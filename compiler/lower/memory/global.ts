@@ -18,7 +18,7 @@ import { copyBits } from "../../linear/threads.ts";
 import { accessShape, packAccess, type Ref, unpackAccess, vectorOf, whole } from "../element.ts";
 import { type Emitter, int, type Scope } from "../emitter.ts";
 import { times } from "../../support/times.ts";
-import { loadedOnce, mayRepeat } from "./repeated_loads.ts";
+import { loadedOnce } from "./repeated_loads.ts";
 import { addressInOrder, noteLoaded } from "./slice_loads.ts";
 
 export function elementOf(pointer: Value): Element {
@@ -163,34 +163,32 @@ export function loadAccess(
   const guard = mask === undefined
     ? "always"
     : maskGuard(e, whole(e, lowered(cx, mask)(first), "bool"));
-  const at = (): { readonly spelling: string; readonly address: Operand } => {
-    const start = addressInOrder(cx, op, pointerAt(cx, pointer, first));
-    if (isLookup(op)) return lookUp(e, start, shape, isUniform(pointer, axisInfo(pointer)));
-    const spelling = loadSpelling(cx, op, shape, size * group.length, axisInfo);
-    return { spelling, address: e.address(start) };
-  };
-  const load = (): readonly Ref[] => {
-    const results: Register[] = times(shape.count, () => e.register(shape.bank));
+  const results: Register[] = times(shape.count, () => e.register(shape.bank));
+  if (guard !== "always") {
+    const fill = other === undefined
+      ? results.map(() => int(0))
+      : packAccess(e, group.map((r) => lowered(cx, other)(r)), element);
+    for (const [result, value] of zip(results, fill)) {
+      e.emit(`mov.${shape.bank}`, [result, value]);
+    }
+  }
+  const finish = (): readonly Ref[] => {
     cx.loaded.registers += shape.count * (shape.bank === "b64" ? 2 : 1);
-    if (guard !== "always") {
-      const fill = other === undefined
-        ? results.map(() => int(0))
-        : packAccess(e, group.map((r) => lowered(cx, other)(r)), element);
-      for (const [result, value] of zip(results, fill)) {
-        e.emit(`mov.${shape.bank}`, [result, value]);
-      }
-    }
-    if (guard !== "never") {
-      const { spelling, address } = at();
-      const when = guard === "always" ? undefined : guardOf(guard);
-      e.emit(spelling, [vectorOf(results), address], when);
-      for (const result of results) noteLoaded(cx, op, result);
-    }
+    for (const result of results) noteLoaded(cx, op, result);
     return unpackAccess(e, results, element, group.length);
   };
-  if (guard === "never" || !mayRepeat(cx.repeated, op)) return load();
-  const { spelling, address } = at();
-  return loadedOnce(e, cx.repeated, [spelling, address, guard], load);
+  if (guard === "never") return finish();
+  const start = addressInOrder(cx, op, pointerAt(cx, pointer, first));
+  const { spelling, address } = isLookup(op)
+    ? lookUp(e, start, shape, isUniform(pointer, axisInfo(pointer)))
+    : {
+      spelling: loadSpelling(cx, op, shape, size * group.length, axisInfo),
+      address: e.address(start),
+    };
+  return loadedOnce(cx, op, [spelling, address, guard], () => {
+    e.emit(spelling, [vectorOf(results), address], guard === "always" ? undefined : guardOf(guard));
+    return finish();
+  });
 }
 
 /** A load from global memory. */

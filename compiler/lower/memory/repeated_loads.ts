@@ -8,7 +8,8 @@ import { operandsOf } from "../../ir/op.ts";
 import { rootsOf } from "../../ir/pointer_roots.ts";
 import type { Operand } from "../../ptx/func.ts";
 import type { Ref } from "../element.ts";
-import { type Emitter, operandKey, type Scope } from "../emitter.ts";
+import type { LowerContext } from "../context.ts";
+import { operandKey, type Scope } from "../emitter.ts";
 
 /** What has been loaded of parameters that no program writes. */
 export interface RepeatedLoads {
@@ -26,24 +27,20 @@ export function repeatedLoads(func: Func): RepeatedLoads {
   return { isReadOnly, known: new WeakMap() };
 }
 
-/** Whether what a load gives depends on address and mask alone. */
-export function mayRepeat({ isReadOnly }: RepeatedLoads, op: OpOf<"load">): boolean {
-  const { pointer, other } = operandsOf(op);
-  const { modifiers, slice } = op.attrs;
-  return other === undefined && modifiers.length === 0 && slice === undefined &&
-    isReadOnly(pointer);
-}
-
-/** What an access gives that was emitted before in this scope, or is now. */
+/** What an access gives: one that was emitted before in this scope, or `load`. */
 export function loadedOnce(
-  e: Emitter,
-  { known }: RepeatedLoads,
+  { emitter: { scope }, repeated: { isReadOnly, known } }: LowerContext,
+  op: OpOf<"load">,
   [spelling, address, guard]: readonly [string, Operand, Operand | "always"],
   load: () => readonly Ref[],
 ): readonly Ref[] {
+  const { pointer, other } = operandsOf(op);
+  const { modifiers, slice } = op.attrs;
+  // Then the result depends on address and mask alone.
+  const isPlain = other === undefined && modifiers.length === 0 && slice === undefined;
+  if (!isPlain || !isReadOnly(pointer)) return load();
   const condition = guard === "always" ? guard : operandKey(guard);
   const key = `${spelling} ${operandKey(address)} ${condition}`;
-  const { scope } = e;
   const ofScope = known.get(scope) ?? new Map<string, readonly Ref[]>();
   known.set(scope, ofScope);
   const refs = ofScope.get(key) ?? load();
