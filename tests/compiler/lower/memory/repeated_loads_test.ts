@@ -21,7 +21,7 @@ __global__ void sums(half *X __aligned(16) ${attribute}, float *Y __aligned(16),
   *(Y + (p * 256)[:, newaxis] + c[newaxis, :]) = sum;
 }`;
 
-const loadsIn = (ptx: string): number => ptx.match(/ld\.global\.v2/g)?.length ?? 0;
+const loadsIn = (ptx: string): number => ptx.match(/ld\.global[\w.:]*\.v2/g)?.length ?? 0;
 
 Deno.test("loads that are shifted by a pixel load each pixel once, and add up the right ones", () => {
   const { below } = freshRandom();
