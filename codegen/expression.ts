@@ -262,6 +262,11 @@ class TypeScriptPrinter {
           bound: 1,
         };
       case "?:": {
+        const [condition] = args;
+        // TypeScript takes a comparison of two literals for a mistake.
+        if (condition?.op === "const" && condition.macro === undefined) {
+          return int(condition.value !== 0 ? 1 : 2);
+        }
         const [then, otherwise] = [int(1), int(2)];
         const test = enclosed(asBool(at(0)), PRECEDENCE["||"]);
         return {

@@ -21,9 +21,10 @@
     bool isLine##r[MB] = n < N && (unsigned[MB])(h + (at + r) * dilation_h) < (unsigned)H; \
     TYPE *px##r[MB] = px + (at + r) * dilation_h * stride_xh
     EACH_LINE(LINE);
-#pragma unroll
+    #pragma unroll
     for (int j = 0; j < LENGTH; j += 1) {
-      float dy[MB, NB] = *?((n < N)[:, newaxis] && checkk[newaxis, :]) (py[:, newaxis] + (j * stride_yq + rk)[newaxis, :]);
+      float dy[MB, NB] = *?((n < N)[:, newaxis] && checkk[newaxis, :]) (py[:, newaxis] +
+          (j * stride_yq + rk)[newaxis, :]);
 #define MULTIPLY(i, r, s) \
       bool inside##i[MB] = isLine##r && (unsigned[MB])(w + (j + s)) < (unsigned)W; \
       float x##i[MB, NB] = *?(inside##i[:, newaxis] && checkk[newaxis, :]) (px##r[:, newaxis] + \

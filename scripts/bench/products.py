@@ -153,13 +153,11 @@ def conv2d(table, load, cases):
         expected = torch.nn.functional.conv2d(x, f, stride=stride, padding=pad, groups=groups)
         y = torch.empty_like(expected, memory_format=torch.channels_last)
         arguments = (x, f, y, n, h, w, c, filters, r, s, *strides(x, f, y), stride, stride, pad, pad, 1, 1, groups)
-        # Few channels and groups have no configurations to choose from.
+        # Groups of few channels have no configurations to choose from.
         if c // groups < 16 and groups > 1:
             ours = few.pick("grouped_conv2d", dtype, *arguments)
-        elif c % 8 == 0 and groups == 1:
-            ours = kernels.tuned("conv2d", dtype, "s1", *arguments)
         else:
-            ours = kernels.pick("conv2d", dtype, *arguments)
+            ours = kernels.chosen("conv2d", dtype, *arguments)
         calls = {
             "ours": lambda: ours(*arguments),
             "torch": lambda: torch.nn.functional.conv2d(x, f, stride=stride, padding=pad, groups=groups),
@@ -177,7 +175,6 @@ def gradients(table, load, cases):
         dy = channels_last(torch.randn_like(torch.nn.functional.conv2d(x, f, stride=stride, padding=pad, groups=groups)))
         p, q = dy.shape[2:]
         steps = (stride, stride, pad, pad, 1, 1, groups)
-        specialization = "s3" if groups > 1 else "s1" if c % 8 == 0 else ""
         case = f"{dtype} {n}x{h}x{w}x{c} {filters}x{r}x{s} /{stride} in {groups}"
         flops = 2 * dy.numel() * c // groups * r * s
 
@@ -191,7 +188,7 @@ def gradients(table, load, cases):
         data = (
             few.pick("grouped_conv2d_backward_data", dtype, *arguments)
             if is_few
-            else kernels.tuned("conv2d_backward_data", dtype, specialization, *arguments)
+            else kernels.chosen("conv2d_backward_data", dtype, *arguments)
         )
         calls = {"ours": lambda: data(*arguments), "torch": reference(True, False, False)}
         expected = calls["torch"]()[0]
@@ -201,10 +198,11 @@ def gradients(table, load, cases):
         is_wide = filters >= 256 and c % 64 != 0
         high, wide, times = (64, 64, 3) if c <= 4 or filters <= 64 else (256, 128, 1) if is_wide else (64, 128, 2)
         if groups > 1:
-            high, wide, times = (64, 128, 2) if filters // groups > 32 else (32, 64, 4)
+            high, wide, times = (64, 128, 2) if c // groups % 64 == 0 else (32, 64, 4)
         tiles = -(-filters // groups // high) * -(-(r * s * c // groups) // wide) * groups
         if is_few:
-            tiles, times = -(-filters // 64) * r * s * c // groups, 8
+            programs = r * s if c > groups else 1 if s == 3 else r
+            tiles, times = -(-filters // 64) * programs, 3
         splits = max(1, times * torch.cuda.get_device_properties().multi_processor_count // tiles)
         parts = torch.empty(splits, filters, r * s * c // groups, device="cuda", dtype=torch.float32)
         df = torch.empty_like(f)
@@ -212,7 +210,7 @@ def gradients(table, load, cases):
         weights = (
             few.pick("grouped_conv2d_backward_weights", dtype, dy, x, parts, *rest)
             if is_few
-            else kernels.tuned("conv2d_backward_weights", dtype, specialization, dy, x, parts, *rest)
+            else kernels.chosen("conv2d_backward_weights", dtype, dy, x, parts, *rest)
         )
         add = adder(sums, dtype, parts, df)
         calls = {"ours": lambda: (weights(dy, x, parts, *rest), add()), "torch": reference(False, True, False)}

@@ -71,6 +71,17 @@ gpuTest("splitKMatmul() makes parts of a product, and addParts() adds them", () 
   }
 });
 
+/** Groups of few channels, each by itself, and others. */
+const GROUPED: readonly Convolution[] = [
+  ...SMALL.grouped,
+  { x: [2, 19, 22, 72], f: [72, 3, 3], pad: [1, 1], groups: 72, splits: 3 },
+  { x: [1, 17, 23, 40], f: [40, 5, 5], pad: [2, 3], gap: 8, groups: 40, splits: 2 },
+  { x: [2, 13, 16, 136], f: [136, 7, 7], pad: [3, 3], groups: 136, splits: 5 },
+  { x: [2, 15, 21, 72], f: [72, 3, 3], pad: [1, 1], groups: 36, splits: 4 },
+  { x: [1, 16, 19, 136], f: [136, 3, 3], stride: [2, 1], pad: [1, 2], groups: 34, splits: 3 },
+  { x: [2, 14, 18, 136], f: [136, 2, 3], stride: [1, 2], pad: [1, 1], groups: 17, splits: 7 },
+];
+
 gpuTest("conv2d() convolves pictures of any size, and its gradients are those of that", () => {
   using device = Device.open();
   for (const dtype of conv2d.variants) {
@@ -94,7 +105,7 @@ gpuTest("conv2d() convolves pictures of any size, and its gradients are those of
     }
     const few: Convolution = { x: [2, 37, 67, 3], f: [72, 7, 7], stride: [2, 2], pad: [3, 3] };
     checkDataGradient(device, dtype, few, false);
-    for (const convolution of SMALL.grouped) {
+    for (const convolution of GROUPED) {
       checkConvolution(device, dtype, convolution, false);
       checkDataGradient(device, dtype, convolution, false);
       checkWeightsGradient(device, dtype, convolution, false);
