@@ -7,7 +7,6 @@ import type { Ref } from "./element.ts";
 import type { CallTable } from "./calls/call_table.ts";
 import type { StartedDot } from "./dots/group_parts.ts";
 import type { HomeRecorder } from "./homes.ts";
-import type { RepeatedLoads } from "./memory/repeated_loads.ts";
 
 /** The elements one thread holds of a value, by register index; computed when first asked for. */
 export type Lowered = (register: number) => Ref;
@@ -63,7 +62,12 @@ export interface LowerContext {
   /** Calls of functions of the device. */
   readonly calls: CallTable;
   /** Loads that others repeat (memory/repeated_loads.ts). */
-  readonly repeated: RepeatedLoads;
+  readonly repeated: {
+    /** Of a parameter that no program writes. */
+    readonly isReadOnly: (pointer: Value) => boolean;
+    /** What accesses gave, by what they are. */
+    readonly known: WeakMap<Scope, Map<string, readonly Ref[]>>;
+  };
   /** 32-bit registers that loads fill: what a thread must hold at once, roughly. */
   readonly loaded: { registers: number };
   /** Loads of slices so far (memory/slice_loads.ts). */

@@ -9,15 +9,9 @@ import { rootsOf } from "../../ir/pointer_roots.ts";
 import type { Operand } from "../../ptx/func.ts";
 import type { Ref } from "../element.ts";
 import type { LowerContext } from "../context.ts";
-import { operandKey, type Scope } from "../emitter.ts";
+import { operandKey } from "../emitter.ts";
 
-/** What has been loaded of parameters that no program writes. */
-export interface RepeatedLoads {
-  readonly isReadOnly: (pointer: Value) => boolean;
-  readonly known: WeakMap<Scope, Map<string, readonly Ref[]>>;
-}
-
-export function repeatedLoads(func: Func): RepeatedLoads {
+export function repeatedLoads(func: Func): LowerContext["repeated"] {
   const readOnly = new Set(func.params.filter((_, i) => func.paramFacts[i]?.readonly === true));
   const rootOf = rootsOf(func, new Set(func.params));
   const isReadOnly = (pointer: Value): boolean => {
