@@ -93,7 +93,7 @@ export class DotsOfFunction {
 }
 
 /** Dots that are the only ones of the bodies of loops, which have no loops in them. */
-function lonelyDots(func: Func): ReadonlyMap<OpOf<"dot">, ReadonlySet<Op>> {
+export function lonelyDots(func: Func): ReadonlyMap<OpOf<"dot">, ReadonlySet<Op>> {
   const found = new Map<OpOf<"dot">, ReadonlySet<Op>>();
   walkOps(func.body, (op) => {
     if (op.name !== "while") return;

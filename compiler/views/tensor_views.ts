@@ -19,6 +19,7 @@ import {
   vectorsOf,
 } from "../layout/operands/computed_left.ts";
 import { chainedDots } from "../layout/chains.ts";
+import { lonelyDots } from "../layout/function_dots.ts";
 import { phiWebsOf } from "../layout/phi_webs.ts";
 import { suitsRegisters, suitsTurned } from "../layout/operands/register_operand.ts";
 import { suitsChain, suitsWarpGroups } from "../layout/warp_group.ts";
@@ -122,6 +123,7 @@ function pairedBoxes(
   let boxes = found.flatMap((one): Boxed[] => "view" in one ? [one] : []);
   const areSingle = hasSingleDots(func);
   const chained = boxes.length === 0 ? new Set() : chainedDots(func, phiWebsOf(func));
+  const lonely = boxes.length === 0 ? undefined : lonelyDots(func);
   // What follows a loop of a chain has operands in shared memory, but no slots.
   const outside = new Set(func.body.ops);
   for (let count = -1; count !== boxes.length && boxes.length > 0;) {
@@ -138,7 +140,9 @@ function pairedBoxes(
         computed[index] === undefined ? [] : [computed[index], ...vectorsOf(operand)]
       );
       if (around.some((load) => load.name === "load" && viewed.has(load))) {
-        const isTaken = !areSingle && !chained.has(op) && takesComputed(op, viewed, options);
+        const beside = chained.has(op) ? undefined : lonely?.get(op);
+        const isTaken = beside !== undefined && addsUp(op) &&
+          takesComputed(op, beside, viewed, options);
         if (isTaken) return;
         for (const load of around) if (load.name === "load") mixed.add(load);
       }
@@ -178,12 +182,14 @@ function pairedBoxes(
  */
 function takesComputed(
   dot: OpOf<"dot">,
+  /** The operations of its loop. */
+  beside: ReadonlySet<Op>,
   viewed: ReadonlyMap<OpOf<"load">, TensorView>,
   { numWarps, target }: ViewOptions,
 ): boolean {
   const { a, b } = operandsOf(dot);
   const viewOf = (load: Op | undefined): TensorView | undefined =>
-    isOp(load, "load") ? viewed.get(load) : undefined;
+    isOp(load, "load") && beside.has(load) ? viewed.get(load) : undefined;
   const [left, right] = [a, b].map((operand) => viewOf(computedTile(operand)?.load));
   const [boxA, boxB] = [a, b].map((operand) => viewOf(loadOf(operand)));
   if (left !== undefined && boxB !== undefined) {
@@ -194,6 +200,9 @@ function takesComputed(
     (runsAlong(b, right, 0) || isOfBytes(right)) &&
     suitsComputedRight(dot, numWarps, target, runsAlong(a, boxA, 1));
 }
+
+/** Whether a dot adds to a sum that its loop carries. */
+const addsUp = (dot: OpOf<"dot">): boolean => operandsOf(dot).sum.def === undefined;
 
 const isOfBytes = ({ element }: TensorView): boolean => SCALARS[element].bits === 8;
 

@@ -1,4 +1,5 @@
 /** Operands that threads compute in registers from boxes of tensors, on the emulator: compared with double precision. */
+import { inspect } from "../../../../compiler/mod.ts";
 import { must } from "../../../../compiler/support/bug.ts";
 import { roundFloat } from "../../../../compiler/support/float.ts";
 import type { ScalarName } from "../../../../compiler/support/scalar.ts";
@@ -179,3 +180,34 @@ for (const [isLeft, way] of WAYS) {
     });
   }
 }
+
+/** A loop with a product of halves, and one with two products of bytes. */
+const TWO_LOOPS = `
+#pragma tri config; num_warps=8
+__global__ void two(half *X __readonly __noalias, int8 *W __readonly __noalias, half *V __readonly __noalias, float *C __noalias, float *D __noalias, int M, int N, int K) {
+  int rm[128] = get_program_id(0) * 128 + 0 ... 128, rn[128] = get_program_id(1) * 128 + 0 ... 128, rk[64] = 0 ... 64;
+  float sum[128, 128] = 0, a[128, 128] = 0, b[128, 128] = 0;
+  for (int k = 0; k < K; k += 64) {
+    half x[128, 64] = *?(rm[:, newaxis] < M && k + rk[newaxis, :] < K) (X + rm[:, newaxis] * K + k + rk[newaxis, :]);
+    half v[128, 64] = *?(rn[:, newaxis] < N && k + rk[newaxis, :] < K) (V + rn[:, newaxis] * K + k + rk[newaxis, :]);
+    sum += x @ ^v;
+  }
+  *?(rm[:, newaxis] < M && rn[newaxis, :] < N) (C + rm[:, newaxis] * N + rn[newaxis, :]) = sum;
+  for (int k = 0; k < K; k += 64) {
+    half y[128, 64] = *?(rm[:, newaxis] < M && k + rk[newaxis, :] < K) (X + rm[:, newaxis] * K + k + rk[newaxis, :]);
+    int8 w[128, 64] = *?(rn[:, newaxis] < N && k + rk[newaxis, :] < K) (W + rn[:, newaxis] * K + k + rk[newaxis, :]);
+    int8 u[128, 64] = *?(rn[:, newaxis] < N && k + rk[newaxis, :] < K) (W + rn[:, newaxis] * K + k + rk[newaxis, :] + N * K);
+    a += y @ ^(half[128, 64])w;
+    b += y @ ^(half[128, 64])u;
+  }
+  *?(rm[:, newaxis] < M && rn[newaxis, :] < N) (D + rm[:, newaxis] * N + rn[newaxis, :]) = a * b;
+}
+`;
+
+test("planComputedLeft() is asked for loops of one dot only, so that others keep their tensor copies", () => {
+  const plan = inspect({ name: "k.tc", text: TWO_LOOPS }, { targets: ["sm_90a"] }, "plan");
+  for (const tile of ["x", "v"]) assert(plan.includes(`${tile} = [128, 64]: tensor copy`), plan);
+  for (const tile of ["y", "w", "u"]) {
+    assert(plan.includes(`${tile} = [128, 64]: no tensor copy`), plan);
+  }
+});
