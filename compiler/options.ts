@@ -182,7 +182,9 @@ export interface EntryForm {
  * `x`: along the first axis of the grid, where any number of blocks may be launched. The parameter is the number of programs
  * along it.
  *
- * `several`: the same for launches of programs along the first axis alone, at least two for each block.
+ * `several`: for launches of programs along the first axis alone, at least two for each block that the device runs at a time.
+ * Blocks take them from a queue of the module, which is the second number; launches that may overlap have different ones,
+ * below 65,536.
  *
  * `xyz`: along all axes. Any number of blocks may be launched, along the first axis alone. The parameters are the numbers of
  * programs along x, y and z, and how far apart a block's programs are along each: the digits of the number of blocks,

@@ -324,6 +324,8 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
     barriersOf(op) ??
       unless(operandsOf(op).others.every(({ type }) => sameType(type, BARRIER)), NO_BARRIER),
   tensor_copy: (op) => barriersOf(op),
+  send_program: (op) => mailOf(op),
+  receive_program: (op) => mailOf(op),
   local_store: (op) => {
     const { value, buffer, slot } = operandsOf(op);
     if (slot.type.shape.length > 0) return "the slot is a tile";
@@ -401,6 +403,14 @@ function barriersOf(
     scalars.every(({ type }) => type.shape.length === 0),
     "slot or coordinates are tiles",
   );
+}
+
+/** Slots that have a barrier each, and scalars beside them. */
+function mailOf(op: OpOf<"send_program" | "receive_program">): string | undefined {
+  const { mail } = operandsOf(op);
+  const scalars = op.operands.filter((value) => value !== mail);
+  return unless(sameType(mail.type, BARRIER), NO_BARRIER) ??
+    unless(scalars.every(({ type }) => type.shape.length === 0), "slot or number are tiles");
 }
 
 const OTHER_TILE = "loads another tile than the buffer's";

@@ -58,6 +58,8 @@ export interface LowerContext {
     readonly programs: readonly string[];
     /** How far along each axis the next program of a block is. */
     readonly steps: readonly string[];
+    /** Which queue of the module the launch takes programs from, where blocks do not do them in a fixed order. */
+    readonly queue?: string;
   };
   /** Calls of functions of the device. */
   readonly calls: CallTable;

@@ -1,6 +1,7 @@
 /** Tile IR after all passes (`driver/passes/passes.ts`) to PTX: emits one entry. */
 import type { PtxDirective, PtxFunction, PtxKernel, PtxParam, PtxVariable } from "../ptx/func.ts";
 import { dropDead } from "../ptx/drop_dead.ts";
+import { QUEUES } from "./memory/queue.ts";
 import { waitForGrids } from "../ptx/wait_for_grids.ts";
 import type { Func, Op } from "../ir/func.ts";
 import { partitionsOf, persistenceOf } from "../ir/program_loop.ts";
@@ -83,14 +84,17 @@ function turnParams(
     case undefined:
       return { programs: [], steps: [] };
     case "x":
-    case "several":
       return { programs: names(0, 1), steps: [] };
+    case "several":
+      return { programs: names(0, 1), steps: [], queue: nameOf(from + 1) };
     case "all":
       return { programs: names(0, AXES), steps: [] };
     case "xyz":
       return { programs: names(0, AXES), steps: names(AXES, AXES) };
   }
 }
+
+const queueOf = ({ queue }: LowerContext["turns"]): string[] => queue === undefined ? [] : [queue];
 
 /** Static shared memory that an entry may declare (PTX ISA, `.shared`); more must be dynamic. */
 const STATIC_SHARED_BYTES = 48 * 1024;
@@ -191,7 +195,10 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
       params: [
         ...params,
         ...maps.map(({ symbol }) => mapParam(symbol)),
-        ...[...turns.programs, ...turns.steps].map((name): PtxParam => ({ name, type: "u32" })),
+        ...[...turns.programs, ...turns.steps, ...queueOf(turns)].map((name): PtxParam => ({
+          name,
+          type: "u32",
+        })),
       ],
       directives: [],
       registers,
@@ -203,7 +210,11 @@ export function emitEntry(func: Func, options: EmitOptions, axisInfo: AxisFacts)
       ],
       body,
     },
-    globals: [...constantVariables(cx.constants), ...cx.calls.globals],
+    globals: [
+      ...constantVariables(cx.constants),
+      ...queueOf(turns).map(() => QUEUES),
+      ...cx.calls.globals,
+    ],
     externs: cx.calls.externs,
     threads,
     sharedBytes: dynamic ? sharedBytes : 0,

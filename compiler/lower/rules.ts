@@ -43,6 +43,7 @@ import { lowerRotate, lowerRotatedRange } from "./exchanges/rotate.ts";
 import { lowerRotatedWords } from "./exchanges/rotate_words.ts";
 import { lowerScan } from "./reduce/scan.ts";
 import { lowerOffset } from "./memory/pointers.ts";
+import { lowerDrawProgram, lowerReceiveProgram, lowerSendProgram } from "./memory/queue.ts";
 import { lowerCopyRun, lowerStoreRun, lowerWaitRuns } from "./memory/runs.ts";
 import { programBarrier } from "./memory/shared.ts";
 import { sliceRegister } from "../layout/slices.ts";
@@ -327,6 +328,9 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
   copy_run: lowerCopyRun,
   store_run: lowerStoreRun,
   wait_runs: lowerWaitRuns,
+  draw_program: lowerDrawProgram,
+  send_program: lowerSendProgram,
+  receive_program: lowerReceiveProgram,
   tensor_copy: lowerTensorCopy,
   once: lowerOnce,
   produce: lowerProduce,

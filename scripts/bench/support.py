@@ -278,6 +278,9 @@ class Code:
             count = blocks_along_all(x, x * y * z, most)
             numbers = [x, y, z, count % x, count // x % y, count // x // y]
             return [count, 1, 1], [ctypes.c_uint32(number) for number in numbers]
+        if self.persistent == "several":
+            # All launches take programs from the first queue of the module: they follow each other.
+            return [min(x, most), y, z], [ctypes.c_uint32(x), ctypes.c_uint32(0)]
         return [x if y * z > 1 else -(-x // -(-x // most)), y, z], [ctypes.c_uint32(x)]
 
 

@@ -96,9 +96,10 @@ export function lowerCopyRun(cx: LowerContext, op: OpOf<"copy_run">): void {
   emitDeferred(cx);
   const e = cx.emitter;
   const { barriers, barrier } = operandsOf(op);
-  const run = runOf(cx, op);
-  const at = e.address(slotAddress(cx, barriers, barrier));
+  // Addresses too: in all warps they would take what two passes over a row's elements do.
   whereTrue(cx, isFirstWarp(cx), () => {
+    const run = runOf(cx, op);
+    const at = e.address(slotAddress(cx, barriers, barrier));
     const isFirst = e.pure("setp.eq.u32", "pred", [threadInBlock(cx), int(0)]);
     e.emit(
       "mbarrier.arrive.expect_tx.shared::cta.b64",
@@ -126,8 +127,8 @@ export function lowerStoreRun(cx: LowerContext, op: OpOf<"store_run">): void {
   const e = cx.emitter;
   e.emit("fence.proxy.async.shared::cta", []);
   e.emit("bar.sync", cx.blockBarrier);
-  const run = runOf(cx, op);
   whereTrue(cx, isFirstWarp(cx), () => {
+    const run = runOf(cx, op);
     e.emit("cp.async.bulk.global.shared::cta.bulk_group", [
       e.address(e.add("b64", run.address, e.pure("cvt.u64.u32", "b64", [run.head]))),
       e.address(e.add("b32", run.shared, run.head)),

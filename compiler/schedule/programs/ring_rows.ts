@@ -2,12 +2,17 @@
  * Passes rows through a ring of slots in shared memory, in a form of an entry for long rows: a block does the rows of several
  * programs in turn, and has its part of the weights that belong to all rows in registers meanwhile.
  *
- *     program                             load W; make barriers ready; copy the first rows but one into slots
+ *     program                             load W; make barriers ready; copy the rows of two programs into slots
  *       load X; sum = reduce f(x)         wait for the slot; sum = reduce f(read x)
- *       load W; store g(x, w, sum)        while program = block_id < num_programs: program += num_blocks
- *                                           wait for the next slot; next = reduce f(read its x)
- *                                           copy the row after that into the slot before this one
- *                                           put g(read x, w, sum) into the slot; store the slot; sum = next
+ *       load W; store g(x, w, sum)        while program < num_programs
+ *                                           copy the row of a program from the queue into the slot before this one
+ *                                           wait for the next slot; later = reduce f(read its x)
+ *                                           put g(read x, w, sum) into the slot; store the slot
+ *                                           program = next; next = that of the queue; sum = later
+ *
+ * Blocks take programs from a queue (lower/memory/queue.ts) and not in turn, since multiprocessors do not get equal parts of the
+ * memory's throughput. On an H200, blocks that copied rows through such a ring in turn ended after 141 to 270 µs: those of a group of
+ * few multiprocessors early, and what they left was too little for the others to make up; 0.92 of a copy, and 0.97 with a queue.
  *
  * What blocks exchange for the first reduction of a row is under way while they store the row before it, and where there are
  * more reductions, the last one of that row too: each takes a microsecond or two, and a block has nothing else to do.
@@ -17,36 +22,40 @@
  * aligned, so they read and write shared memory without conflicts, and weights are the same elements for each row. A slot begins
  * where its row does modulo 128 bytes: copies between addresses that differ there take more requests.
  *
- * Layer norm of rows of 32,767, 65,535 and 131,071 floats on an H200: 0.71, 0.67 and 0.64 of a copy without, 0.90 with it, of
- * 262,144 0.80 and 0.90; slots that begin at 16 bytes 0.04 less; without the overlap 262,144 0.69 (tests/gpu/results/rows.md).
+ * Layer norm of rows of 32,767, 65,535 and 131,071 floats on an H200: 0.71, 0.67 and 0.64 of a copy without, 0.94, 0.94 and 0.96
+ * with it, of 262,144 0.80 and 0.94; slots that begin at 16 bytes 0.04 less; without the overlap 262,144 lost 0.2
+ * (tests/gpu/results/rows.md). What limits then is the number of instructions of a row, as much as memory.
  */
 import { loopOf } from "../../ir/flow.ts";
 import {
   type Func,
   isOp,
-  newOp,
   newUncheckedOp,
   type Op,
+  type OpOf,
   setAttrs,
   takeNames,
   type Value,
 } from "../../ir/func.ts";
-import { operandsOf, resultOf } from "../../ir/op.ts";
+import { madeBy, operandsOf, resultOf } from "../../ir/op.ts";
 import { loopOverPrograms } from "../../ir/program_loop.ts";
 import { type IrType, isPointer, scalarType } from "../../ir/types.ts";
 import { crossesBlocks } from "../../layout/exchanges.ts";
 import { must } from "../../support/bug.ts";
 import { SCALARS } from "../../support/scalar.ts";
-import { times } from "../../support/times.ts";
 import type { Pass, TargetContext } from "../../tile/pass.ts";
 import { ScheduleBuilder } from "../builder.ts";
 import { carry } from "../carried.ts";
 import { derivedFrom, isZero, type Section, sectionsOf } from "../row_loads.ts";
-import { BARRIER, BARRIER_BYTES } from "../staging_area.ts";
 import { nextPosition, type Position } from "../warp_groups/ring_position.ts";
 import { ScalarsAgain } from "./row_scalars.ts";
+import { ringArea } from "./ring_area.ts";
 import { LINE, planRing, type RingPlan, SLOTS } from "./ring_plan.ts";
-import { takeTurns, turnsAlongFirst } from "./turns.ts";
+import { takeTurns, turnsAhead } from "./turns.ts";
+import { addZeroOnce } from "./zero_sums.ts";
+
+/** Programs that a block knows: that of the row in hand, and those of rows that come. */
+const AHEAD = SLOTS - 1;
 
 /** Of a warp's lanes, which copy the ends of a run, and of the one that starts its bulk copy. */
 const ARRIVALS = 33;
@@ -66,6 +75,9 @@ export const ringRows: Pass<TargetContext> = {
 const INT32 = scalarType("int32");
 const BOOL = scalarType("bool");
 
+/** Of the operands of `select`. */
+const THEN = 1;
+
 /** A run in memory, and its place in the buffer. */
 interface Place {
   readonly pointer: Value;
@@ -80,8 +92,9 @@ class Passing {
   #again: ReadonlySet<Value> = new Set();
   /** Weights in registers, and what the first section of a program comes to. */
   readonly #known = new Map<Value, Value>();
-  /** What is computed again in the section. */
+  /** What is computed again in the section; the same where only elements of the row are wanted. */
   readonly #made = new Map<Value, Value>();
+  readonly #inRow = new Map<Value, Value>();
   #place: Place | undefined;
 
   constructor(
@@ -94,24 +107,25 @@ class Passing {
   run(): void {
     const { func, plan: { load, rows } } = this;
     const { span } = load;
-    takeTurns(func, turnsAlongFirst(func, span), { programs: true, several: true });
+    addZeroOnce(func);
+    takeTurns(func, turnsAhead(func, span, AHEAD), { programs: true, several: true });
     const loop = must(loopOverPrograms(func), "loop over programs");
     const { body, end } = loopOf(loop);
-    const program = must(body.params[0], "program");
-    const first = must(loop.operands[0], "first program");
+    const [program, next] = [must(body.params[0], "program"), must(body.params[1], "next program")];
+    const starts = loop.operands.slice(0, AHEAD);
+    const first = must(starts[0], "first program");
     this.#again = derivedFrom({ body }, (op) => op === load);
     const ops = { body: { ...body, ops: body.ops.slice(0, -1) } };
     const [beginning = [], ...others] = sectionsOf(ops);
 
     const before = new ScheduleBuilder(func, [], span);
-    const [buffer, barriers] = this.#buffers();
+    const { rows: buffer, barriers, mail } = ringArea(func, this.plan);
     this.#buffer = buffer;
-    const step = before.value("num_blocks", [], INT32);
     const count = before.value("num_programs", [], INT32, { axis: 0 });
-    before.once(
-      before.true(),
-      (inside) => inside.effect("mbarrier_init", [barriers], { arrivals: ARRIVALS }),
-    );
+    before.once(before.true(), (inside) => {
+      inside.effect("mbarrier_init", [barriers], { arrivals: ARRIVALS });
+      inside.effect("mbarrier_init", [mail], { arrivals: 1 });
+    });
     before.barrier();
     /** Starts the copy of a program's row; of nothing, where there is no program. */
     const copy = (build: ScheduleBuilder, one: Value, slot: Value): void => {
@@ -119,66 +133,59 @@ class Passing {
       const at = this.#placeOf(build, slot, { from: program, to: one }, isOne);
       build.effect("copy_run", [at.pointer, at.count, buffer, at.slot, barriers, slot]);
     };
-    /** What the first section of a program reduces its row to, when that is there. */
-    const reduce = (build: ScheduleBuilder, one: Value, { slot, parity }: Position): Value => {
+    const wait = (build: ScheduleBuilder, { slot, parity }: Position): void =>
       build.effect("mbarrier_wait", [barriers, slot, parity]);
+    /** What the first section of a program reduces its row to, which is there. */
+    const reduce = (build: ScheduleBuilder, one: Value, { slot }: Position): Value => {
       // Nothing was copied for what is no program: masks of rows say so, where there are any.
       const isOne = rows.length > 0 ? undefined : build.value("lt", [one, count], BOOL);
       return this.#reduce(build, beginning, { from: program, to: one, isOne }, slot);
     };
-    times(SLOTS - 1, (i) => i).reduce((one, slot) => {
-      copy(before, one, before.int(slot));
-      return before.value("add", [one, step], INT32);
-    }, first);
-    this.#loadWeights(before, { from: program, to: first });
+    starts.forEach((one, slot) => copy(before, one, before.int(slot)));
+    // Two numbers are under way: what is drawn in one iteration is sent in the next one, and wanted in the one after that.
+    const blocks = before.value("num_blocks", [], INT32);
+    const known = before.value("mul", [blocks, before.int(AHEAD)], INT32);
+    const draws = before.value("add", [count, before.value("add", [blocks, blocks], INT32)], INT32);
+    const last = before.value("sub", [draws, before.int(1)], INT32);
+    const draw = (build: ScheduleBuilder): Value => build.value("draw_program", [last], INT32);
+    const receive = (build: ScheduleBuilder, { slot, parity }: Position): Value =>
+      build.value("receive_program", [mail, slot, parity], INT32);
     const zero = before.int(0);
     const start = { slot: zero, parity: zero };
-    const initial = { at: start, sum: reduce(before, first, start) };
+    const number = draw(before);
+    this.#loadWeights(before, { from: program, to: first });
+    before.effect("send_program", [number, mail, zero]);
+    const drawnFirst = draw(before);
+    wait(before, start);
+    const initial = { at: start, drawn: drawnFirst, sum: reduce(before, first, start) };
 
-    const { inBody: { at, sum }, yields } = carry({ func, loop }, initial);
+    const { inBody: { at, drawn, sum }, yields, results } = carry({ func, loop }, initial);
     const build = this.#build;
     this.#known.set(resultOf(lastOf(beginning)), sum);
     this.#section(beginning.slice(0, -1));
     this.#place = this.#placeOf(build, at.slot, { from: program, to: program });
     others.slice(0, -1).forEach((section) => this.#section(section));
-    const next = build.value("add", [program, step], INT32);
     const later = nextPosition(build, { slots: SLOTS }, at);
+    const following = build.value("add", [known, receive(build, at)], INT32);
+    end.operands[AHEAD - 1] = following;
+    build.effect("wait_runs", []);
+    copy(build, following, build.advance(later.slot, SLOTS));
+    wait(build, later);
     const ofNext = reduce(build, next, later);
     alternate(ofNext.def);
-    build.effect("wait_runs", []);
-    copy(build, build.value("add", [next, step], INT32), build.advance(later.slot, SLOTS));
+    // While what blocks have sent each other is under way.
+    build.effect("send_program", [drawn, mail, later.slot]);
+    const numberAfter = draw(build);
     others.slice(-1).forEach((section) => this.#section(section));
-    yields({ at: later, sum: ofNext });
+    yields({ at: later, drawn: numberAfter, sum: ofNext });
     body.ops = [...this.#out, end];
 
     const after = new ScheduleBuilder(func, [], span);
     after.effect("wait_runs", []);
+    // A block must be there until all that is sent to it has arrived.
+    receive(after, results.at);
     const index = func.body.ops.indexOf(loop);
     func.body.ops.splice(index, 1, ...before.out, loop, ...after.out);
-  }
-
-  #buffers(): readonly [Value, Value] {
-    const { func, plan: { load, extent, elementBytes, vectorBits } } = this;
-    const { element, shape } = resultOf(load).type;
-    const bytes = SLOTS * (extent * elementBytes + LINE);
-    // A row begins at any element of its slot.
-    const shared = { shape, columns: times(Math.log2(extent), (bit) => 1 << bit), vectorBits };
-    const area = [
-      {
-        type: { element, shape, shared },
-        slots: bytes / elementBytes,
-        slot_bytes: elementBytes,
-        offset: 0,
-        overlaps: true,
-      },
-      { type: BARRIER, slots: SLOTS, slot_bytes: BARRIER_BYTES, offset: bytes },
-    ];
-    const [buffer, barriers] = area.map(({ type, ...attrs }) =>
-      newOp(func, "shared_buffer", [], [type], load.span, { ...attrs, exclusive: true })
-    );
-    const made = [must(buffer, "buffer"), must(barriers, "barriers")] as const;
-    func.body.ops.unshift(...made);
-    return [resultOf(made[0]), resultOf(made[1])];
   }
 
   /** Where the row of a program is that a slot has. */
@@ -256,6 +263,7 @@ class Passing {
     const { plan } = this;
     const build = this.#build;
     this.#made.clear();
+    this.#inRow.clear();
     for (const op of section) {
       if (op === plan.store) this.#store(build);
       else if (!op.results.some((value) => this.#again.has(value) || this.#known.has(value))) {
@@ -270,43 +278,78 @@ class Passing {
     const { plan: { store, to } } = this;
     const { slot, count } = must(this.#place, "place of a row");
     const buffer = must(this.#buffer, "buffer");
-    build.effect("local_store", [this.#valueOf(operandsOf(store).value), buffer, slot]);
+    build.effect("local_store", [this.#inRowOf(operandsOf(store).value), buffer, slot]);
     build.effect("store_run", [to, count, buffer, slot]);
   }
 
   /** A value for a user in the section. */
   #valueOf(value: Value): Value {
-    const known = this.#known.get(value) ?? this.#made.get(value);
+    return this.#again.has(value)
+      ? this.#remade(value, this.#made)
+      : this.#known.get(value) ?? value;
+  }
+
+  /** The same for a user that takes elements of the row alone: no other ones need to be chosen before. */
+  #inRowOf(value: Value): Value {
+    const choice = madeBy(value, "select");
+    if (choice !== undefined && this.#isRow(choice)) return this.#inRowOf(operandsOf(choice).then);
+    return this.#again.has(value)
+      ? this.#remade(value, this.#inRow)
+      : this.#known.get(value) ?? value;
+  }
+
+  /** Whether an operation chooses elements of the row, and something else beyond it. */
+  #isRow(op: OpOf<"select">): boolean {
+    const { mask } = operandsOf(this.plan.load);
+    return mask !== undefined && operandsOf(op).condition === mask;
+  }
+
+  #remade(value: Value, made: Map<Value, Value>): Value {
+    const known = this.#known.get(value) ?? made.get(value);
     if (known !== undefined) return known;
-    const { def } = value;
-    if (def === undefined || !this.#again.has(value)) return value;
-    const again = def === this.plan.load
-      ? this.#read(this.#build, must(this.#place, "place of a row"), (one) => one)
-      : this.#remade(value.type, def);
+    const again = this.#make(value, made === this.#inRow);
     takeNames(again, value);
-    this.#made.set(value, again);
+    made.set(value, again);
     return again;
   }
 
-  #remade(type: IrType, def: Op): Value {
-    const operands = def.operands.map((one) => this.#valueOf(one));
-    const op = newUncheckedOp(this.func, def.name, operands, [type], def.span, def.attrs);
-    this.#out.push(op);
-    return resultOf(op);
+  #make({ def, type }: Value, isInRow: boolean): Value {
+    const { load } = this.plan;
+    const op = must(def, "operation");
+    if (op === load) {
+      const place = must(this.#place, "place of a row");
+      return isInRow
+        ? this.#readAll(this.#build, place)
+        : this.#read(this.#build, place, (one) => one);
+    }
+    const isChoice = isOp(op, "select") && this.#isRow(op);
+    const operands = op.operands.map((one, i) =>
+      isInRow || (isChoice && i === THEN) ? this.#inRowOf(one) : this.#valueOf(one)
+    );
+    const again = newUncheckedOp(this.func, op.name, operands, [type], op.span, op.attrs);
+    this.#out.push(again);
+    return resultOf(again);
+  }
+
+  /** The row at a place, with whatever is beyond it. */
+  #readAll(build: ScheduleBuilder, { slot }: Place): Value {
+    const operands = [must(this.#buffer, "buffer"), slot];
+    return build.value("local_load", operands, resultOf(this.plan.load).type, {
+      access: "vectors",
+    });
   }
 
   /** The row at a place, and what is beyond it, by values of its program; nothing of it where there is none. */
   #read(
     build: ScheduleBuilder,
-    { slot }: Place,
+    place: Place,
     ofProgram: (value: Value) => Value,
     isOne?: Value,
   ): Value {
     const { load } = this.plan;
     const { mask, other } = operandsOf(load);
     const { type } = resultOf(load);
-    const operands = [must(this.#buffer, "buffer"), slot];
-    const read = build.value("local_load", operands, type, { access: "vectors" });
+    const read = this.#readAll(build, place);
     const own = mask && ofProgram(mask);
     const inRow = isOne === undefined ? own : build.maskBy(isOne, own, type);
     if (inRow === undefined) return read;

@@ -11,6 +11,7 @@ import { hasTrait, rowOf } from "../../ir/table.ts";
 import { scalarType } from "../../ir/types.ts";
 import { replaceUses, terminatorOf } from "../../ir/walk.ts";
 import type { Span } from "../../support/source.ts";
+import { times } from "../../support/times.ts";
 import { ScheduleBuilder } from "../builder.ts";
 import { newLike } from "../carried.ts";
 
@@ -45,6 +46,27 @@ export function turnsAlongFirst(func: Func, span: Span): Turns<readonly [Value]>
     continues: (inside, at) => inside.value("lt", [...at, count], BOOL),
     indices: (_inside, at) => at,
     next: (inside, at) => [inside.value("add", [...at, step], INT32)],
+  };
+}
+
+/**
+ * Programs along the first axis, of which a block knows the next ones too, so many in all. The first ones are as far apart as there
+ * are blocks; the one after those is for whoever makes the loop to yield in the place of the last value.
+ */
+export function turnsAhead(func: Func, span: Span, known: number): Turns<readonly Value[]> {
+  const build = new ScheduleBuilder(func, [], span);
+  const first = build.value("block_id", [], INT32);
+  const step = build.value("num_blocks", [], INT32);
+  const count = build.value("num_programs", [], INT32, { axis: 0 });
+  return {
+    before: build.out,
+    first: times(known - 1, () => step).reduce<readonly Value[]>(
+      (all, by) => [...all, build.value("add", [all.at(-1) ?? first, by], INT32)],
+      [first],
+    ),
+    continues: (inside, [at = first]) => inside.value("lt", [at, count], BOOL),
+    indices: (_inside, [at = first]) => [at],
+    next: (_inside, at) => [...at.slice(1), at.at(-1) ?? first],
   };
 }
 

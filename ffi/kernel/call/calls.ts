@@ -91,7 +91,7 @@ export class KernelCalls<Name extends string> {
         const launcher = loaded.launcher(instance).take(call, choice);
         this.#fill(launcher, instance);
         this.#use(stream, loaded);
-        const blocks = blocksOf(launcher, this.#grid);
+        const blocks = blocksOf(launcher, this.#grid, stream);
         const [x, y, z] = blocks;
         if (isProfiled) profile = this.#profile(launcher.prepared, blocks, stream);
         else launcher.prepared.launch(x, y, z, stream.handle);
@@ -308,7 +308,7 @@ export class KernelCalls<Name extends string> {
       return tensor === undefined || tensor === null ? [] : [{ tensor, isWritten }];
     });
     const { prepared } = launcher;
-    const [x, y, z] = blocksOf(launcher, this.#grid);
+    const grid: Grid = [...this.#grid];
     return () => {
       for (const constant of constants) constant.use(stream, false);
       for (const { tensor, isWritten } of uses) {
@@ -316,6 +316,7 @@ export class KernelCalls<Name extends string> {
         if (tensor.disposed) tensor.address;
         tensor.buffer.use(stream, isWritten);
       }
+      const [x, y, z] = blocksOf(launcher, grid, stream);
       prepared.launch(x, y, z, stream.handle);
     };
   }

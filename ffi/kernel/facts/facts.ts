@@ -142,6 +142,9 @@ export interface FormFacts<Name extends string = string> extends BlockFacts {
  * `x`: along the first axis of the grid, where any number of blocks may be launched. The parameter is the number of programs
  * along it.
  *
+ * `several`: for launches of programs along the first axis alone, at least two for each block that the device runs at a time.
+ * Blocks take them from a queue of the image, which is the second number; launches that may overlap have different ones.
+ *
  * `xyz`: along all axes. Any number of blocks may be launched, along the first axis alone. The parameters are the numbers of
  * programs along x, y and z, and how far apart a block's programs are along each: the digits of the number of blocks,
  * x the lowest. It is for launches whose blocks then do several programs each.

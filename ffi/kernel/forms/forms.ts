@@ -5,6 +5,8 @@ import { describeValue } from "../../arguments/values.ts";
 import type { CallArguments } from "../call/call_arguments.ts";
 import { SIZES } from "../arithmetic.ts";
 import type { Condition, FormFacts, Persistence } from "../facts/facts.ts";
+import type { Stream } from "../../stream.ts";
+import type { Queues } from "./queues.ts";
 import type { MapSlot } from "./tensor_maps.ts";
 import { takesSeveral, takesTurns, turnsOf } from "./turns.ts";
 import type { FormChoice, Grid } from "../types.ts";
@@ -21,6 +23,8 @@ export interface Launcher {
     readonly numbersAt: readonly number[];
     /** Programs that the device does at a time: one for each multiprocessor, or as many clusters as fit. */
     readonly atOnce: number;
+    /** Those of the module. */
+    readonly queues: Queues;
   };
 }
 
@@ -28,9 +32,12 @@ export interface Launcher {
 export function blocksOf(
   { view, turns }: Pick<Launcher, "view" | "turns">,
   grid: Grid,
+  stream: Pick<Stream, "recording">,
 ): Grid {
   if (turns === undefined) return grid;
-  const { blocks, numbers } = turnsOf(turns.persistent, grid, turns.atOnce);
+  const { persistent, atOnce, queues } = turns;
+  const queue = persistent === "several" ? queues.of(stream) : undefined;
+  const { blocks, numbers } = turnsOf(persistent, grid, atOnce, queue);
   turns.numbersAt.forEach((at, i) => view.setUint32(at, numbers[i] ?? 0, true));
   return blocks;
 }

@@ -11,7 +11,7 @@ export interface Turns {
 /** How many numbers the code takes. */
 export const TURN_NUMBERS: Readonly<Record<Persistence, number>> = {
   x: 1,
-  several: 1,
+  several: 2,
   xyz: 6,
   all: 3,
 };
@@ -19,11 +19,19 @@ export const TURN_NUMBERS: Readonly<Record<Persistence, number>> = {
 /**
  * As many programs as the device does at a time, one for each multiprocessor, or fewer that take as many turns each. Where
  * only programs along x take turns and the grid has other axes, each program has a block: the axes share the multiprocessors.
- * Where programs are known to take differently long, all multiprocessors have a block.
+ * Where programs are known to take differently long, or blocks take them from a queue, all multiprocessors have a block.
  */
-export function turnsOf(persistent: Persistence, [x, y, z]: Grid, atOnce: number): Turns {
+export function turnsOf(
+  persistent: Persistence,
+  [x, y, z]: Grid,
+  atOnce: number,
+  queue = 0,
+): Turns {
   const most = Math.max(atOnce, 1);
-  if (persistent === "x" || persistent === "several") {
+  if (persistent === "several") {
+    return { blocks: [Math.min(x, most), y, z], numbers: [x, queue] };
+  }
+  if (persistent === "x") {
     return { blocks: [y * z > 1 ? x : Math.ceil(x / Math.ceil(x / most)), y, z], numbers: [x] };
   }
   const programs = x * y * z;

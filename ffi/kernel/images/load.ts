@@ -18,6 +18,7 @@ import { type LoadedImage, loadImage } from "./image.ts";
 import type { ArgumentLayout, InstanceModel } from "../facts/model.ts";
 import { parseEntryParameters } from "./ptx_entry.ts";
 import { POINTER_BYTES, SCALARS } from "../call/scalars.ts";
+import { Queues } from "../forms/queues.ts";
 import { type Encode, MapSlot, MapTable } from "../forms/tensor_maps.ts";
 import { TENSOR_MAP_BYTES } from "../../tensor_map.ts";
 import { TURN_NUMBERS } from "../forms/turns.ts";
@@ -35,7 +36,7 @@ interface LoadedCode<Name extends string> {
   readonly parameterBytes: number;
   readonly maps: readonly { readonly table: MapTable<Name>; readonly offset: number }[];
   /** Of code whose blocks do several programs in turn. */
-  readonly turns: Omit<NonNullable<Launcher["turns"]>, "atOnce"> | undefined;
+  readonly turns: Omit<NonNullable<Launcher["turns"]>, "atOnce" | "queues"> | undefined;
   /** It waits for what is before it in its stream. */
   readonly startsEarly: boolean;
 }
@@ -53,6 +54,7 @@ export class LoadedKernel<Name extends string> {
   /** By name in the image. */
   readonly #codes = new Map<string, LoadedCode<Name>>();
   readonly #launchers: InstanceLauncher<Name>[] = [];
+  readonly #queues = new Queues();
   /** The image's copies of constant buffers. */
   readonly constants: readonly ModuleVariable[];
 
@@ -141,7 +143,7 @@ export class LoadedKernel<Name extends string> {
     if (turns === undefined) return { prepared, view };
     const { multiprocessors } = this.#image.module.device.info;
     const atOnce = prepared.clustersAtOnce ?? Math.max(1, Math.floor(multiprocessors / blocks));
-    return { prepared, view, turns: { ...turns, atOnce } };
+    return { prepared, view, turns: { ...turns, atOnce, queues: this.#queues } };
   }
 
   #load(

@@ -170,7 +170,8 @@ function inTurn(
   const [x, y, z] = grid;
   if (persistent === undefined) return { blocks: grid, numbers: [] };
   if (persistent === "x" || persistent === "several") {
-    return { blocks: [Math.ceil(x / 3), y, z], numbers: [x] };
+    const queue = persistent === "several" ? [0] : [];
+    return { blocks: [Math.ceil(x / 3), y, z], numbers: [x, ...queue] };
   }
   const count = Math.ceil(x * y * z / 3);
   const row = Math.floor(count / x);

@@ -3,7 +3,9 @@ import { openEmulator } from "../../../../emulator/driver/mod.ts";
 import { must } from "../../../../compiler/support/bug.ts";
 import type { EntryForm } from "../../../../compiler/options.ts";
 import { ArgumentError, ImageError, LaunchError } from "../../../../ffi/errors.ts";
+import { Recording } from "../../../../ffi/graph.ts";
 import { blocksOf } from "../../../../ffi/kernel/forms/forms.ts";
+import { Queues } from "../../../../ffi/kernel/forms/queues.ts";
 import { Device, type Tensor } from "../../../../ffi/mod.ts";
 import type { TensorMap } from "../../../../ffi/tensor_map.ts";
 import { assertEquals, assertStringIncludes, assertThrows } from "../../../support/assert.ts";
@@ -49,10 +51,34 @@ async function entryOf(a: Half, b: Half, options: RowsProductOptions = {}): Prom
 
 Deno.test("blocksOf() gives code whose blocks do several programs in turn its numbers", () => {
   const view = new DataView(new ArrayBuffer(16));
-  const turns = { persistent: "x", numbersAt: [8], atOnce: 132 } as const;
-  assertEquals(blocksOf({ view, turns }, [2048, 1, 1]), [128, 1, 1]);
+  const queues = new Queues();
+  const turns = { persistent: "x", numbersAt: [8], atOnce: 132, queues } as const;
+  const stream = { recording: undefined };
+  assertEquals(blocksOf({ view, turns }, [2048, 1, 1], stream), [128, 1, 1]);
   assertEquals(view.getUint32(8, true), 2048);
-  assertEquals(blocksOf({ view }, [300, 2, 1]), [300, 2, 1]);
+  assertEquals(blocksOf({ view }, [300, 2, 1], stream), [300, 2, 1]);
+});
+
+Deno.test("blocksOf() gives launches that may overlap different queues", () => {
+  const view = new DataView(new ArrayBuffer(16));
+  const turns = {
+    persistent: "several",
+    numbersAt: [8, 12],
+    atOnce: 15,
+    queues: new Queues(),
+  } as const;
+  const queueOf = (stream: { readonly recording: Recording | undefined }): number => {
+    assertEquals(blocksOf({ view, turns }, [1024, 1, 1], stream), [15, 1, 1]);
+    assertEquals(view.getUint32(8, true), 1024);
+    return view.getUint32(12, true);
+  };
+  const [one, other] = [{ recording: undefined }, { recording: undefined }];
+  const [first, second] = [new Recording(), new Recording()].map((recording) => ({ recording }));
+  const all = [one, other, must(first, "recording"), must(second, "recording")];
+  assertEquals(new Set(all.map(queueOf)).size, 4);
+  assertEquals(all.map(queueOf), all.map(queueOf));
+  // What is recorded on another stream is in the same graph.
+  assertEquals(queueOf({ ...must(first, "recording") }), queueOf(must(first, "recording")));
 });
 
 Deno.test("a call takes the form that is for it, and `form` forbids or demands one", async () => {

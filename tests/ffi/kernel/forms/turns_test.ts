@@ -13,6 +13,8 @@ Deno.test("turnsOf() launches as many blocks as there are multiprocessors, or fe
   assertEquals(along(133, 132), { blocks: [67, 1, 1], numbers: [133] });
   assertEquals(along(5, 132), { blocks: [5, 1, 1], numbers: [5] });
   assertEquals(along(300, 1), { blocks: [1, 1, 1], numbers: [300] });
+  // Blocks take programs from a queue, one more or less.
+  assertEquals(turnsOf("several", [133, 1, 1], 66, 7), { blocks: [66, 1, 1], numbers: [133, 7] });
   // Where the grid has more axes, each program has a block.
   assertEquals(along(300, 132, 2), { blocks: [300, 2, 1], numbers: [300] });
 });
