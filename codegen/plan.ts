@@ -3,7 +3,12 @@
  * use, and how types vary between variants. Plain data; `types_section.ts` and `facts_section.ts` print it.
  */
 import { distinctBy } from "@std/collections/distinct-by";
-import type { Access, InstanceInfo, KernelContract } from "../compiler/contract/types.ts";
+import type {
+  Access,
+  ContractParam,
+  InstanceInfo,
+  KernelContract,
+} from "../compiler/contract/types.ts";
 import type { KernelOutline } from "../compiler/options.ts";
 import { must } from "../compiler/support/bug.ts";
 import type { ScalarName } from "../compiler/support/scalar.ts";
@@ -326,7 +331,8 @@ function planParams(
       access: all.map((param) => param.kind === "pointer" ? param.access : "none").reduce(
         mergeAccess,
       ),
-      noalias: all.some((param) => param.kind === "pointer" && param.noalias),
+      noalias: all.some((param) => param.kind === "pointer" && param.noalias) ||
+        isResultOfSome(all),
       inPlace: all.map((param) => param.kind === "pointer" ? param.inPlace ?? [] : [])
         .reduce((some, others) => some.filter((name) => others.includes(name))),
       multipleof: multiples.size === 1 ? [...multiples][0] : undefined,
@@ -338,6 +344,16 @@ function planParams(
         !read.has(name),
     };
   });
+}
+
+/** Code of one variant may rely on it that a result lies apart, where another variant also reads it. */
+function isResultOfSome(params: readonly ContractParam[]): boolean {
+  const accesses = new Set(
+    params.flatMap((param) =>
+      param.kind === "pointer" && param.access !== "none" ? [param.access] : []
+    ),
+  );
+  return accesses.size > 1 && accesses.has("out");
 }
 
 function mergeAccess(a: Access, b: Access): Access {

@@ -152,11 +152,12 @@ function* buildIterations(cx: Context, stmt: Of<"loop">): BuildStep<void> {
   setAll(cx, carried, loop.results);
 }
 
-/** How far ahead a loop may load; `pipeline(off)`: not at all. */
+/** How far ahead a loop may load, with `pipeline(off)` not at all, and whether its copies are counted. */
 function attrsOf(hints: Of<"loop">["hints"]): Attrs {
+  const rolled = hints.some(({ name }) => name === "unroll") ? { rolled: true } : {};
   const isOff = hints.some(({ name, argument }) => name === "pipeline" && argument === "off");
   const stages = isOff ? "1" : hints.find(({ name }) => name === "num_stages")?.argument;
-  return stages === undefined ? {} : { num_stages: Number(stages) };
+  return stages === undefined ? rolled : { ...rolled, num_stages: Number(stages) };
 }
 
 /** A condition that the checker folded: then only one side is built, and what the other cannot do yet is no matter. */

@@ -9,6 +9,7 @@ import type { InstancePlan, KernelPlan } from "../instances/instances.ts";
 import { keyOf } from "../contract/key.ts";
 import { integerValues } from "../instances/macro_values.ts";
 import { mergeContract } from "../contract/merge.ts";
+import { assumeApart } from "../contract/apart.ts";
 import { type OfTexts, uniteInferred } from "../contract/unite.ts";
 import { GENERAL, planSpecializations, type Specialization } from "../instances/specialize.ts";
 import { nameTiles } from "../contract/tile_names.ts";
@@ -96,6 +97,7 @@ export function buildInstance(
     const contract = mergeContract(params, declared, { ...inferred, grid }, reporter);
     return { inferred, contract };
   });
+  for (const func of generals.values()) assumeApart(func, contract.params);
   const covered = planSpecializations(params, declared, inferred).filter(({ row }) =>
     plan.covers.has(specializationName(row))
   );
@@ -108,6 +110,7 @@ export function buildInstance(
     if (!work.allowsMore(reporter)) return [];
     const func = buildSpecialized(kernel, declared, specialization, options, reporter);
     if (func === undefined) return [];
+    assumeApart(func, contract.params);
     countFunc(work, func);
     return [withEntry(specialization, func)];
   });
@@ -125,7 +128,7 @@ export function buildInstance(
 /** The same functions for a target that takes the text of another kernel. */
 export function funcsOfText(
   kernel: TypedKernel,
-  { declared, funcs, generals }: BuiltInstance,
+  { contract, declared, funcs, generals }: BuiltInstance,
   options: BuildOptions,
   reporter: Reporter,
 ): readonly Func[] {
@@ -135,6 +138,7 @@ export function funcsOfText(
       : buildSpecialized(kernel, declared, specialization, options, reporter)
   );
   const found = built.filter((func) => func !== undefined);
+  for (const func of found) assumeApart(func, contract.params);
   return found.length === built.length ? found : [];
 }
 

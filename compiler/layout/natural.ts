@@ -36,8 +36,9 @@ import { axisBits, isSeparable, reducedLayout } from "./reduce.ts";
 import { type PhiWeb, phiWebsOf } from "./phi_webs.ts";
 import { isPaired, sliceLayout, unsliceLayout } from "./slices.ts";
 import { StoreLayouts } from "./stores.ts";
+import { spreadLoads } from "./beside/spread_loads.ts";
 import { suitsComputed } from "./warp_group.ts";
-import { besideData } from "./warp_local.ts";
+import { besideData, crossesWarps } from "./beside/warp_local.ts";
 
 /** A search for a layout along chains of operands or users; undefined where nothing decides yet. */
 type Search = OnHeap<LinearLayout | undefined>;
@@ -83,6 +84,8 @@ export class NaturalLayouts {
   readonly #boxes: ReadonlyMap<Op, () => LinearLayout>;
   /** Loads of what is spread over operands that are computed in their slots. */
   readonly #vectors: ReadonlySet<Op>;
+  /** Loads of few elements that are spread over tiles. */
+  readonly #few: ReadonlySet<Op>;
   /** Loads whose layout is that of what they are combined with, while it is searched. */
   readonly #placing = new Set<Op>();
   /** Phi webs whose layout is being searched. */
@@ -122,6 +125,7 @@ export class NaturalLayouts {
       ...vectorsOfComputed(func, (dot) => suitsComputed(dot, numWarps, target)),
       ...func.maps.length > 0 ? vectorsOfLeft(func) : [],
     ]);
+    this.#few = this.#hasDots ? new Set() : spreadLoads(func, this.#users, 32 * numWarps);
     const { dots, data } = this;
     const layoutOf = (value: Value): LinearLayout => this.of(value);
     this.stores = new StoreLayouts({ ...options, anchors, dots, data, hasSlices, layoutOf });
@@ -231,13 +235,17 @@ export class NaturalLayouts {
   *#beside(op: Op): Search {
     const isBox = op.name === "tensor_load" && this.#vectors.has(op);
     const isBeside = isBox || (op.name === "load" &&
-      (op.attrs.beside === true || this.#vectors.has(op) || this.#isRepeated(op)));
+      (op.attrs.beside === true || this.#vectors.has(op) || this.#isRepeated(op) ||
+        this.#few.has(op)));
     // Loads that are combined with each other first: one of them takes the layout of its addresses.
     if (!isBeside || this.#placing.has(op)) return undefined;
     this.#placing.add(op);
     const layout = yield this.#combined(resultOf(op));
     this.#placing.delete(op);
-    return layout && op.name === "load" ? besideData(op, layout, this.#anchors.get(op)) : layout;
+    if (layout === undefined || op.name !== "load") return layout;
+    const anchor = this.#anchors.get(op);
+    if (this.#few.has(op) && !crossesWarps(op, anchor, layout)) return anchor;
+    return besideData(op, layout, anchor);
   }
 
   /** Whether addresses repeat along an axis and are contiguous along none, so that the load has no layout of its own. */

@@ -12,7 +12,7 @@ import type { DotsOfFunction } from "./function_dots.ts";
 import { reducedLayout } from "./reduce.ts";
 import { holdsWords, rotatedBytes, type Rotation, rotationOf } from "./rows/rotate.ts";
 import { sliceLayout } from "./slices.ts";
-import { withWarpsOf } from "./warp_local.ts";
+import { withWarpsOf } from "./beside/warp_local.ts";
 
 /** Whether a layout is that of a dot's result, or of a slice of it. */
 function isPartOf(result: LinearLayout, data: LinearLayout): boolean {

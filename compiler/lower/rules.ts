@@ -69,7 +69,7 @@ import {
   lowerProduce,
   lowerTensorCopy,
 } from "./memory/tensor_copy.ts";
-import { inPairs } from "./pairs.ts";
+import { binaryInPairs, negateInPairs, selectInPairs } from "./pairs.ts";
 import { lowerHold } from "./convert/hold.ts";
 import { lowerPack } from "./convert/pack.ts";
 import {
@@ -108,14 +108,14 @@ function elementwise<N extends OpWith<"elementwise">>(
   };
 }
 
-const binary = elementwise<BinaryOp>((e, op, at) => {
+const binaryEach = elementwise<BinaryOp>((e, op, at) => {
   const { left, right } = operandsOf(op);
   return lowerBinary(e, op.name, left.type.element, at(left), at(right));
 });
 /** Of halves two at once, where they are in words. */
-const paired: Rule<"add" | "sub" | "mul"> = (cx, op) => {
-  binary(cx, op);
-  inPairs(cx, op);
+const binary = (cx: LowerContext, op: OpOf<BinaryOp>): void => {
+  binaryEach(cx, op);
+  binaryInPairs(cx, op.name, resultOf(op), op.operands);
 };
 /** With a constant, or shifts by one number, of all bytes in a register at once. */
 const bits: Rule<"and" | "shr"> = (cx, op) => {
@@ -183,6 +183,10 @@ const unary = elementwise<"neg" | "not">((e, op, at) => {
   const { value } = operandsOf(op);
   return lowerUnary(e, op.name, value.type.element, at(value));
 });
+const selectEach = elementwise<"select">((e, op, at) => {
+  const { condition, then, otherwise } = operandsOf(op);
+  return lowerSelect(e, then.type.element, at(condition), at(then), at(otherwise));
+});
 
 /** Shape operations rename: register r of the result is register r of the operand, whose layout was chosen so. */
 const renamed: Rule<OpWith<"renames">> = (cx, op) => {
@@ -231,9 +235,9 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
       }),
     );
   },
-  add: paired,
-  sub: paired,
-  mul: paired,
+  add: binary,
+  sub: binary,
+  mul: binary,
   div: divide,
   rem: binary,
   min: binary,
@@ -249,12 +253,16 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
   ge: compare,
   eq: compare,
   ne: compare,
-  neg: unary,
+  neg: (cx, op) => {
+    unary(cx, op);
+    negateInPairs(cx, resultOf(op), operandsOf(op).value);
+  },
   not: unary,
-  select: elementwise<"select">((e, op, at) => {
+  select: (cx, op) => {
     const { condition, then, otherwise } = operandsOf(op);
-    return lowerSelect(e, then.type.element, at(condition), at(then), at(otherwise));
-  }),
+    selectEach(cx, op);
+    selectInPairs(cx, resultOf(op), condition, [then, otherwise]);
+  },
   convert: (cx, op) => {
     const { value } = operandsOf(op);
     const result = resultOf(op);

@@ -13,6 +13,7 @@ import { shiftRows } from "../../layout/rows/shifted_rows.ts";
 import { wordRows } from "../../layout/rows/word_rows.ts";
 import { allocateShared } from "../../schedule/allocate_shared.ts";
 import { combineParts } from "../../schedule/combine_parts.ts";
+import { fillLoads } from "../../schedule/fill_loads.ts";
 import { keepWeights } from "../../schedule/keep_weights.ts";
 import { loadAhead } from "../../schedule/loads_ahead/load_ahead.ts";
 import { memoryOrder } from "../../schedule/memory_order.ts";
@@ -183,6 +184,11 @@ const SCHEDULE: readonly Row<TargetContext>[] = [
     pass: keepWeights,
     needs: ["stage-rows"],
     because: "loads that become copies have no priorities in the cache",
+  },
+  {
+    pass: fillLoads,
+    needs: ["stage-rows", "load-ahead"],
+    because: "copies fill with zeros, and what is loaded ahead is chosen from where it is used",
   },
   {
     pass: allocateShared,

@@ -7,12 +7,12 @@
  * A warp's rectangle must be as wide as its accesses were: dots of floats were 1.5 % slower with 128 bytes of a row
  * at a time instead of 256, on an H200.
  */
-import type { OpOf } from "../ir/func.ts";
-import { resultOf } from "../ir/op.ts";
-import { bytesOf } from "../ir/types.ts";
-import { freeMask, indexBits, type LinearLayout } from "../linear/linear.ts";
-import { times } from "../support/times.ts";
-import { planConversion, separateWarps } from "./conversion.ts";
+import type { OpOf } from "../../ir/func.ts";
+import { resultOf } from "../../ir/op.ts";
+import { bytesOf } from "../../ir/types.ts";
+import { freeMask, indexBits, type LinearLayout } from "../../linear/linear.ts";
+import { times } from "../../support/times.ts";
+import { planConversion, separateWarps } from "../conversion.ts";
 
 /**
  * The layout of a store with the warps of its data; undefined where its accesses would get narrower.
@@ -66,4 +66,14 @@ export function besideData(
   const bytes = bytesOf(resultOf(load).type.element);
   const plan = planConversion(wide, data, bytes);
   return plan.kind === "shared" && separateWarps(plan, wide, bytes) !== undefined ? wide : data;
+}
+
+/** Whether what a load gives goes through shared memory from one layout to another. */
+export function crossesWarps(
+  load: OpOf<"load">,
+  from: LinearLayout | undefined,
+  to: LinearLayout,
+): boolean {
+  return from !== undefined &&
+    planConversion(from, to, bytesOf(resultOf(load).type.element)).kind === "shared";
 }

@@ -1,9 +1,9 @@
 /** Stores of what dots have computed take the warps of their data. */
-import { assert, assertEquals } from "../../support/assert.ts";
-import { blockedLayout } from "../../../compiler/layout/blocked.ts";
-import { planConversion } from "../../../compiler/layout/conversion.ts";
-import { withWarpsOf } from "../../../compiler/layout/warp_local.ts";
-import { elementAt, type LinearLayout } from "../../../compiler/linear/linear.ts";
+import { assert, assertEquals } from "../../../support/assert.ts";
+import { blockedLayout } from "../../../../compiler/layout/blocked.ts";
+import { planConversion } from "../../../../compiler/layout/conversion.ts";
+import { withWarpsOf } from "../../../../compiler/layout/beside/warp_local.ts";
+import { elementAt, type LinearLayout } from "../../../../compiler/linear/linear.ts";
 
 /** Sums of `mma` with 16 rows and 8 columns; warps take these bits. */
 function sums(rows: number, columns: number, warp: readonly number[]): LinearLayout {
