@@ -9,7 +9,7 @@ import type { InstancePlan, KernelPlan } from "../instances/instances.ts";
 import { keyOf } from "../contract/key.ts";
 import { integerValues } from "../instances/macro_values.ts";
 import { mergeContract } from "../contract/merge.ts";
-import { assumeApart } from "../contract/apart.ts";
+import { assumeApart } from "./apart_results.ts";
 import { type OfTexts, uniteInferred } from "../contract/unite.ts";
 import { GENERAL, planSpecializations, type Specialization } from "../instances/specialize.ts";
 import { nameTiles } from "../contract/tile_names.ts";

@@ -1,4 +1,4 @@
-/** Halves that are computed in pairs, and bytes that are shifted and converted so, on the emulator. */
+/** Bytes that are shifted and converted in pairs, on the emulator; half_pairs_test.ts computes with pairs. */
 import { must } from "../../../compiler/support/bug.ts";
 import { roundFloat } from "../../../compiler/support/float.ts";
 import type { ScalarName } from "../../../compiler/support/scalar.ts";
@@ -30,48 +30,7 @@ function run(text: string, target: TargetName, args: readonly Argument[]): strin
   return ptx;
 }
 
-const OPERATIONS = {
-  "+": (x: number, y: number) => x + y,
-  "-": (x: number, y: number) => x - y,
-  "*": (x: number, y: number) => x * y,
-} as const;
-
 for (const target of TARGETS) {
-  for (const type of HALVES) {
-    Deno.test(`inPairs() computes what single elements are, of ${type} for ${target}`, () => {
-      const text = `
-#pragma tri num_warps=1
-__global__ void k(const T *X, const T *Y, T *Z) {
-  int r[${COUNT}] = 0 ... ${COUNT};
-  T x[${COUNT}] = *(X + r), y[${COUNT}] = *(Y + r), s = *Y;
-${
-        Object.keys(OPERATIONS).map((sign, nth) =>
-          `  *(Z + ${2 * nth * COUNT} + r) = x ${sign} y; *(Z + ${
-            (2 * nth + 1) * COUNT
-          } + r) = s ${sign} x;`
-        ).join("\n")
-      }
-}
-`.replaceAll("T ", `${nameOf(type)} `);
-      const random = freshRandom();
-      const bits = (): Uint8Array =>
-        new Uint8Array(Uint16Array.from({ length: COUNT }, () => random.below(65536)).buffer);
-      const [x, y] = [bits(), bits()];
-      const z = new Uint8Array(2 * 6 * COUNT).fill(0x55);
-      const ptx = run(text, target, [x, y, z]);
-      const hasPairs = type === "float16" || target === "sm_90a";
-      assertEquals(/mul\.rn\.b?f16x2/.test(ptx), hasPairs);
-      const [a, b] = [x, y].map((data) => decode(type, data).map(Number));
-      const found = decode(type, z).map(Number);
-      const first = must(b?.[0], "number");
-      const expected = Object.values(OPERATIONS).flatMap((of) => [
-        ...must(a, "numbers").map((one, i) => of(one, must(b?.[i], "number"))),
-        ...must(a, "numbers").map((one) => of(first, one)),
-      ]);
-      // Sums and products of two halves are doubles, or rounded far below the last bit of a half.
-      assertEquals(found, expected.map((value) => roundFloat(value, type)));
-    });
-  }
   for (const type of HALVES) {
     for (const byte of ["int8", "uint8", "float8e4", "float8e5"] as const) {
       Deno.test(`bytes of ${byte} become ${type} in pairs, for ${target}`, () => {

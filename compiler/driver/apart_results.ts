@@ -1,11 +1,11 @@
 /**
  * Results that lie apart from everything else. A launch whose results (`out`) share memory with arguments is refused, unless a
- * result may take the place of an argument (language.md 8.5, `in_place.ts`): so what a program stores to the others is
+ * result may take the place of an argument (language.md 8.5, `contract/in_place.ts`): so what a program stores to the others is
  * reached through no other parameter, as `__noalias` promises.
  */
 import type { Func } from "../ir/func.ts";
-import { nameOf } from "./accesses.ts";
-import type { ContractParam } from "./types.ts";
+import { nameOf } from "../contract/accesses.ts";
+import type { ContractParam } from "../contract/types.ts";
 
 /** What nothing else may share memory with. */
 function apartParams(params: readonly ContractParam[]): ReadonlySet<string> {
