@@ -22,7 +22,7 @@ const FORMATS: Readonly<Record<HalfType, Format>> = {
   half: {
     fraction: 10,
     least: -14,
-    ofBits(bits) {
+    ofBits(bits): number {
       const [sign, exponent, fraction] = [bits >> 15, (bits >> 10) & 31, bits & 1023];
       const size = exponent === 31
         ? fraction === 0 ? Infinity : NaN
@@ -31,7 +31,7 @@ const FORMATS: Readonly<Record<HalfType, Format>> = {
         : (1024 + fraction) * 2 ** (exponent - 25);
       return sign === 1 ? -size : size;
     },
-    toBits(value) {
+    toBits(value): number {
       if (Number.isNaN(value)) return 0x7fff;
       const sign = Object.is(value, -0) || value < 0 ? 0x8000 : 0;
       const size = Math.abs(value);
@@ -44,11 +44,11 @@ const FORMATS: Readonly<Record<HalfType, Format>> = {
   bfloat16: {
     fraction: 7,
     least: -126,
-    ofBits(bits) {
+    ofBits(bits): number {
       view.setUint32(0, bits << 16);
       return view.getFloat32(0);
     },
-    toBits(value) {
+    toBits(value): number {
       if (Number.isNaN(value)) return 0x7fff;
       view.setFloat32(0, value);
       return view.getUint32(0) >>> 16;

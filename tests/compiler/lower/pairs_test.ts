@@ -6,7 +6,6 @@ import type { TargetName } from "../../../compiler/targets.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { compileFile } from "../../support/compile.ts";
 import { type Argument, emulate } from "../../support/emulate.ts";
-import { freshRandom } from "../../support/random.ts";
 import { decode } from "../../support/typed_arrays.ts";
 
 const COUNT = 256;
