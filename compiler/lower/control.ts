@@ -12,6 +12,7 @@
  * its dots; bra END; NONE: zeros; END:
  * Others test in the middle: LOOP: test; @!go bra EXIT; body; bra LOOP; EXIT:
  */
+import type { Span } from "../support/source.ts";
 import type { Item, Operand } from "../ptx/func.ts";
 import { isRotated } from "../ir/rotated_loop.ts";
 import { branchOf, type Loop, loopOf, sourceOf } from "../ir/flow.ts";
@@ -98,7 +99,9 @@ export function lowerIf(cx: LowerContext, op: OpOf<"if">, axisInfo: AxisFacts): 
   const [yes, no] = [branch(then, 0), branch(otherwise, 1)];
   const filled = slots ?? [];
   e.settle(registersOf(filled));
-  emitBranches(cx, condition, yes, no);
+  // Jumps belong to the statement that branches, and to the last one before the end of its side.
+  const last = bodyOf(then).at(-1)?.span ?? op.span;
+  emitBranches(cx, condition, yes, no, { branch: op.span, last });
   bindSlots(cx, moved.map(([result]) => result), filled);
   bind(cx, inPlace.map(([result]) => result), inPlace.map(([, [, untouched]]) => untouched));
 }
@@ -123,19 +126,26 @@ export function emitBranches(
   condition: Operand,
   then: readonly Item[],
   otherwise: readonly Item[],
+  spans?: { readonly branch: Span; readonly last: Span },
 ): void {
   const e = cx.emitter;
   if (then.length === 0 && otherwise.length === 0) return;
+  const from = (span: Span | undefined): void => {
+    if (span !== undefined) e.from(span);
+  };
   const end = e.newLabel();
   const isFirst = otherwise.every(fillsOnly);
   if (isFirst || then.every(fillsOnly)) {
     e.append(isFirst ? otherwise : then);
+    from(spans?.branch);
     e.branch(end, condition, !isFirst);
     e.append(isFirst ? then : otherwise);
   } else {
     const other = e.newLabel();
+    from(spans?.branch);
     e.branch(other, condition, false);
     e.append(then);
+    from(spans?.last);
     e.branch(end);
     e.label(other);
     e.append(otherwise);
