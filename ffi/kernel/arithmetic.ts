@@ -21,6 +21,18 @@ export function exact(value: number): number {
   });
 }
 
+/** An expression divides by an argument that is 0. */
+export class ZeroDivisorError extends ArgumentError {
+  /** For this module. */
+  constructor(dividend: number) {
+    super({
+      argument: SIZES,
+      expected: "a divisor other than 0 in the kernel's contract",
+      actual: `${dividend} divided by 0`,
+    });
+  }
+}
+
 /** Division that rounds towards zero, as C's. */
 export function quotient(dividend: number, divisor: number): number {
   return (dividend - remainder(dividend, divisor)) / divisor;
@@ -35,13 +47,7 @@ export function remainder(dividend: number, divisor: number): number {
       actual: `${describeValue(dividend)} and ${describeValue(divisor)}`,
     });
   }
-  if (divisor === 0) {
-    throw new ArgumentError({
-      argument: SIZES,
-      expected: "a divisor other than 0 in the kernel's contract",
-      actual: `${dividend} divided by 0`,
-    });
-  }
+  if (divisor === 0) throw new ZeroDivisorError(dividend);
   return dividend % divisor;
 }
 

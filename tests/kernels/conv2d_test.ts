@@ -1,6 +1,7 @@
 /** The shipped convolution on the emulator: every image, variant and instance, through the wrapper. */
 import { conv2d } from "../../generated/conv2d.ts";
-import { assertEquals } from "../support/assert.ts";
+import { ArgumentError, Device } from "../../ffi/mod.ts";
+import { assertEquals, assertThrows } from "../support/assert.ts";
 import { assertInstance } from "../support/kernels/entry.ts";
 import { checkConvolution, type Convolution, SMALL } from "../support/kernels/convolutions.ts";
 import { everyVariant } from "./devices.ts";
@@ -51,3 +52,15 @@ everyVariant(
     }
   },
 );
+
+Deno.test("conv2d() names the argument by which sizes would be divided, and which is 0", () => {
+  using device = Device.open({ device: "emulator" });
+  const [x, f] = [device.zeros("float16", [1, 4, 4, 8]), device.zeros("float16", [8, 3, 3, 8])];
+  const steps = { strideH: 1, strideW: 1, padH: 0, padW: 0, dilationH: 1, dilationW: 1, groups: 1 };
+  for (
+    const [wrong, expected] of [
+      [{ groups: 0 }, "groups must divide channels and filters, got C = 8, K = 8, groups = 0"],
+      [{ strideH: 0 }, "strides must be at least 1, got stride_h = 0, stride_w = 1"],
+    ] as const
+  ) assertThrows(() => conv2d(x, f, { ...steps, ...wrong }), ArgumentError, expected);
+});

@@ -3,9 +3,11 @@ import type { DeviceInfo } from "../../driver.ts";
 import { nameValue } from "../../arguments/brands.ts";
 import { ArgumentError } from "../../errors.ts";
 import { isList } from "../../arguments/numbers.ts";
+import { ZeroDivisorError } from "../arithmetic.ts";
 import { isStream, type Stream } from "../../stream.ts";
 import type { Tensor } from "../../tensors/tensor.ts";
 import type { CallArguments } from "./call_arguments.ts";
+import type { Condition } from "../facts/facts.ts";
 import type { InstanceModel, VariantModel } from "../facts/model.ts";
 import type { GridSize } from "../types.ts";
 
@@ -115,12 +117,42 @@ export function checkDemands<Name extends string>(
     );
   }
   for (const condition of instance.contract.requires) {
-    if (condition.holds(values)) continue;
-    throw new ArgumentError({
-      argument: `sizes of ${call.model.name}`,
-      expected: condition.text,
-      actual: call.explainCondition(condition),
-    }, { hint: "the kernel relies on it" });
+    if (!condition.holds(values)) throw brokenDemand(call, condition);
+  }
+}
+
+function brokenDemand<Name extends string>(
+  call: CallArguments<Name>,
+  condition: Condition<Name>,
+): ArgumentError {
+  return new ArgumentError({
+    argument: `sizes of ${call.model.name}`,
+    expected: condition.text,
+    actual: call.explainCondition(condition),
+  }, { hint: "the kernel relies on it" });
+}
+
+/**
+ * Does something for which expressions of a contract are computed. Where one divides by 0, as an extent by the number of groups,
+ * the demand that forbids it says which argument that is.
+ */
+export function withDivisors<Name extends string>(
+  call: CallArguments<Name>,
+  { general: { contract } }: VariantModel<Name>,
+  compute: () => void,
+): void {
+  try {
+    compute();
+  } catch (error) {
+    if (!(error instanceof ZeroDivisorError)) throw error;
+    const broken = contract.requires.find(({ holds }) => {
+      try {
+        return !holds(call.values);
+      } catch {
+        return false;
+      }
+    });
+    throw broken === undefined ? error : brokenDemand(call, broken);
   }
 }
 

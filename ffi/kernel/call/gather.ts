@@ -5,7 +5,7 @@ import { checkOptions, type NamedValues, own } from "../../arguments/options.ts"
 import type { Stream } from "../../stream.ts";
 import type { Tensor } from "../../tensors/tensor.ts";
 import { bindTensors, checkComputed } from "./bind.ts";
-import { streamOf } from "./check.ts";
+import { streamOf, withDivisors } from "./check.ts";
 import type { CallArguments } from "./call_arguments.ts";
 import type { ArgumentModel, KernelModel, TensorCallModel, VariantModel } from "../facts/model.ts";
 import { CALL_OPTIONS } from "../option_names.ts";
@@ -91,9 +91,11 @@ export function tensorForm<Name extends string>(
       const stream = streamOf(call, own(options, "stream"));
       call.setConstants(variant.general);
       bindTensors(call, variant);
-      allocateOutputs(call, variant, stream);
-      call.checkComplete(variant);
-      checkComputed(call, variant);
+      withDivisors(call, variant, () => {
+        allocateOutputs(call, variant, stream);
+        call.checkComplete(variant);
+        checkComputed(call, variant);
+      });
       return { variant, stream };
     },
     result(call): CallResult {
