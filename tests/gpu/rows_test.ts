@@ -83,8 +83,8 @@ for (const dtype of FLOATS) {
 gpuTest("softmax(), layerNorm() and rmsNorm() are right for many long rows", () => {
   using device = Device.open();
   if (QUICK) return;
-  // Clusters of 2, 8 and 16 blocks.
-  for (const size of [[134, 32765, 0], [34, 131068, 4], [18, 262140, 0]] as const) {
+  // Clusters of 2, 4, 8 and 16 blocks.
+  for (const size of [[134, 32765, 0], [62, 65532, 4], [34, 131068, 4], [18, 262140, 0]] as const) {
     checkNorms(device, "float32", size);
   }
   checkSoftmax(device, "float32", [34, 131067, 0]);
