@@ -95,7 +95,7 @@ function parseParameter(cursor: PragmaCursor): PragmaName {
 function parseBinding(cursor: PragmaCursor): Binding {
   const name = parseParameter(cursor);
   cursor.expect("=");
-  return { ...name, value: cursor.value([",", ";", ...OPTION_AXES]) };
+  return { ...name, value: cursor.value([",", ";", "if", ...OPTION_AXES]) };
 }
 
 /** `config TM=64 num_warps=4` */
@@ -104,6 +104,15 @@ function expectNoOption(cursor: PragmaCursor): void {
   if (token === undefined || !isOptionName(token.text) || !isNumberOption(token.text)) return;
   cursor.fail("E5003", token.span, `expected \`;\` before the option \`${token.text}\``, {
     fix: { span: token.span, replacement: `; ${token.text}` },
+  });
+}
+
+/** `config TM=64 if TYPE == half` */
+function expectNoCondition(cursor: PragmaCursor): void {
+  const { token } = cursor;
+  if (token?.text !== "if") return;
+  cursor.fail("E5003", token.span, "`config` takes no condition", {
+    hint: "write `configs`, with the values in braces: `configs TM in {64} if sizeof(TYPE) == 2`",
   });
 }
 
@@ -136,7 +145,9 @@ function parseVariant(cursor: PragmaCursor): ItemBody {
 function parseConfig(cursor: PragmaCursor): ItemBody {
   const bare = cursor.token === undefined || cursor.token.text === ";";
   const bindings = bare ? [] : cursor.list(() => parseBinding(cursor));
+  expectNoCondition(cursor);
   const options = cursor.accept(";") !== undefined ? cursor.list(() => parseOption(cursor)) : [];
+  expectNoCondition(cursor);
   return { kind: "config", bindings, options };
 }
 
@@ -189,7 +200,7 @@ function parseOption(cursor: PragmaCursor): OptionSetting {
   const open = equals === undefined ? cursor.accept("(") : undefined;
   const form = equals !== undefined ? "number" : open !== undefined ? "word" : undefined;
   const given = cursor.token;
-  const text = form === undefined ? undefined : cursor.text([",", ";", ")"], "a value");
+  const text = form === undefined ? undefined : cursor.text([",", ";", ")", "if"], "a value");
   const value = text?.text;
   if (open !== undefined) cursor.expect(")");
   if (equals !== undefined && text !== undefined && isComputed(option, text.text)) {

@@ -168,6 +168,8 @@ Deno.test("parsePragmaLine() reports what does not fit, at its location", () => 
     ["variants TYPE {half}", "E5003 1:15"],
     ["config TM=64, num_warps=4", "E5003 1:15"],
     ["config TM=64; num_wraps=4", "E9005 1:15"],
+    ["config TM=64 if 1", "E5003 1:14"],
+    ["config TM=64; num_warps=4 if 1", "E5003 1:27"],
     ["configs TM in {1}; math in {fast}", "E9005 1:20"],
     ["configs TM in {1}; num_warps in {4, 3}", "E9014 1:37"],
     ["configs TM in {1} if", "E5003 1:20"],
