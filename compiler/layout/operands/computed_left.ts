@@ -114,7 +114,7 @@ export function computedLeftOf(
 }
 
 /** The axis of a tile that an axis of the operand is. */
-export function depthOfTile({ permutations }: ComputedTile, axis: number): number {
+function depthOfTile({ permutations }: ComputedTile, axis: number): number {
   return permutations.reduce((at, { attrs: { order } }) => order[at] ?? at, axis);
 }
 
