@@ -126,5 +126,5 @@ function growthBy(name: "mul" | "div", by: Value, { axis, sums }: Around): numbe
   const isSmall = power === undefined
     ? Math.abs(numberOf(left) ?? NaN) <= 1
     : topAbove(power) !== undefined;
-  return isSmall && sums.includes(right) ? 1 - LEAST : undefined;
+  return isSmall && sums.includes(rowsOf(right, axis)) ? 1 - LEAST : undefined;
 }

@@ -36,9 +36,9 @@ import { alikeIf, type ShiftDemands } from "./alignment.ts";
 import { type Make, maker, rowPointers, rowStarts, shiftOf } from "./expansion.ts";
 import { type LongRows, longRowsOf } from "./long_rows.ts";
 import { hasBits, ofThreads, ownByBits, ownByChoice } from "./own_elements.ts";
+import { OutsideValues, withoutZero } from "./outside_values.ts";
 import { maskTerms } from "./prefix_mask.ts";
 import { endsOf, type Parts, partsOf, type RowPart } from "./row_parts.ts";
-import { withoutZero, ZeroOutside } from "./zero_outside.ts";
 
 export const shiftRows: Pass<TargetContext> = {
   name: "shift-rows",
@@ -88,7 +88,7 @@ class Shifting {
   #stores = 0;
   /** Loads element by element so far. */
   #single = 0;
-  readonly #zero = new ZeroOutside();
+  readonly #outside: OutsideValues;
   /** What results of reductions are now. */
   readonly #reduced = new Map<Value, Value>();
   /** The parts of the tile, from the first access on; their shift, and the scalar that bounds rows. */
@@ -99,6 +99,7 @@ class Shifting {
     this.#func = func;
     this.#rows = rows;
     this.#axisInfo = axisInfo;
+    this.#outside = new OutsideValues(func, rows.axis);
     this.#shape = resultOf(leader).type.shape;
     this.#make = maker(func, leader.span, this.#out);
     const loads = func.body.ops.filter((op): op is OpOf<"load"> =>
@@ -149,7 +150,7 @@ class Shifting {
       return true;
     }
     if (!isSame && !hasTrait(op, "elementwise")) return false;
-    this.#zero.note(op, (condition) => this.#rowsOf(condition) !== undefined);
+    this.#outside.note(op, (condition) => this.#rowsOf(condition) !== undefined);
     return this.#both(result, (part) => this.#again(op, part));
   }
 
@@ -226,7 +227,7 @@ class Shifting {
     const [middle, ends] = (["middle", "ends"] as const).map((part) => {
       const own = this.#at(value, part);
       if (own === undefined) return undefined;
-      if (part === "middle" && operator === "add" && this.#zero.has(value)) return own;
+      if (part === "middle" && this.#outside.isNeutral(op, value)) return own;
       return part === "middle" && this.#loads > 1 && hasBits(operator, element)
         ? ownByBits(this.#make, operator, own, parts.middle.ownBits)
         : ownByChoice(this.#make, operator, own, parts[part].isOwn);
@@ -287,7 +288,7 @@ class Shifting {
     const fill = operandsOf(op).other;
     const other = fill && this.#at(fill, "middle");
     if (fill !== undefined && other === undefined) return false;
-    if (fill === undefined || this.#zero.has(fill)) this.#zero.add(resultOf(op));
+    this.#outside.noteLoad(op);
     const address = this.#shifted(start, parts, isAlike);
     const operands = [address, isThere, ...other === undefined ? [] : [other]];
     const attrs = isAlike ? op.attrs : { ...op.attrs, in_vectors: true };

@@ -3,7 +3,7 @@ import { type Func, isOp, type Op, type Value } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
 import { replaceUses } from "../../ir/walk.ts";
 import { layoutOf } from "../../layout/tiles.ts";
-import { withoutZero } from "../../layout/rows/zero_outside.ts";
+import { withoutZero } from "../../layout/rows/outside_values.ts";
 import { sameLayout } from "../../linear/linear.ts";
 import { ScheduleBuilder } from "../builder.ts";
 
