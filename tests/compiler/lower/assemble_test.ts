@@ -96,15 +96,15 @@ function allocatesWell({ version }: Assembler, target: string): boolean {
  * registers, with which they are 1.1 times as fast on an H200 as the code without such forms. Of conv2d_backward_data, on
  * sm_90a, 128 x 128 by gathered pixels, which only launches take that copies of windows cannot do. Of softmax_backward,
  * 131,072 halves in 56 registers, which were timed with the form for rows that start alike; the entry beside it, which spills,
- * takes rows that do not. Of grouped_conv2d_backward_data, floats whose channels are groups, by filters of any size, on sm_70: two
- * numbers of 128 registers.
+ * takes rows that do not. Of grouped_conv2d_backward_data, where channels are groups: floats by filters of any size, one or two
+ * numbers of 128 registers, and on sm_86 and sm_89 halves by filters of 7 x 7, up to three of 168.
  */
 const SPILLED: Readonly<Record<string, number>> = {
   softmax_backward: 272,
   add_parts: 12,
   conv2d: 56,
   conv2d_backward_data: 72,
-  grouped_conv2d_backward_data: 8,
+  grouped_conv2d_backward_data: 16,
   layer_norm: 16,
   layer_norm_backward: 380,
   rms_norm: 8,
