@@ -51,7 +51,7 @@ export function turnsAlongFirst(func: Func, span: Span): Turns<readonly [Value]>
 
 /**
  * Programs along the first axis, of which a block knows the next ones too, so many in all. The first ones are as far apart as there
- * are blocks; the one after those is for whoever makes the loop to yield in the place of the last value.
+ * are blocks; the one after those is what the loop yields in place of the last value.
  */
 export function turnsAhead(func: Func, span: Span, known: number): Turns<readonly Value[]> {
   const build = new ScheduleBuilder(func, [], span);
