@@ -20,8 +20,9 @@ import { zip } from "../support/zip.ts";
 import type { PlainPass } from "./pass.ts";
 import { type RangeOf, rangesIn, type ScalarRange } from "./scalar_range.ts";
 
-/** Copies of a loop, and of all of them together the elements that are computed and the bytes that are loaded. */
+/** Copies of a loop, and of all of them together the operations, the elements that are computed and the bytes that are loaded. */
 const MOST_COPIES = 16;
+const MOST_OPERATIONS = 1024;
 const MOST_ELEMENTS = 2 ** 19;
 const MOST_BYTES = 2 ** 16;
 
@@ -81,9 +82,10 @@ function iterationsOf(
 function isShort({ regions, attrs }: OpOf<"while">, iterations: number): boolean {
   // The text says how its loads are to be done, or how often it is copied.
   if (attrs.num_stages !== undefined || attrs.rolled === true) return false;
-  let [elements, bytes, isPlain] = [0, 0, true];
+  let [operations, elements, bytes, isPlain] = [0, 0, 0, true];
   for (const region of regions) {
     walkOps(region, (op) => {
+      operations++;
       isPlain &&= PLAIN.has(op.name) || hasTrait(op, "elementwise") || hasTrait(op, "reshapes");
       for (const { type } of op.results) {
         const count = type.shape.reduce((all, extent) => all * extent, 1);
@@ -93,7 +95,7 @@ function isShort({ regions, attrs }: OpOf<"while">, iterations: number): boolean
     });
   }
   return isPlain && bytes > 0 && bytes * iterations <= MOST_BYTES &&
-    elements * iterations <= MOST_ELEMENTS;
+    elements * iterations <= MOST_ELEMENTS && operations * iterations <= MOST_OPERATIONS;
 }
 
 /** What may be in it besides. */

@@ -64,3 +64,16 @@ Deno.test("compileFile() ends for branches in branches of a loop, of which each 
   }`;
   run(text, false);
 });
+
+Deno.test("compileFile() copies no nest of short loops that becomes long", () => {
+  const text = `__global__ void k(float *X, float *Y) {
+  float sum = 0;
+  for (int a = 0; a < 16; a += 1)
+    for (int b = 0; b < 16; b += 1)
+      for (int c = 0; c < 16; c += 1) sum += *(X + a * 300 + b * 17 + c) * c;
+  *Y = sum;
+}`;
+  const { kernels } = compileFile({ name: "k.tc", text }, { targets: ["sm_80"] });
+  const lines = kernels[0]?.modules[0]?.ptx.split("\n").length ?? Infinity;
+  assert(lines < 2000, `${lines} lines`);
+});
