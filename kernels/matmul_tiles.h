@@ -8,6 +8,7 @@
 #pragma tri configs MB in {128}, NB in {128}, KB in {32}; num_warps in {4} if sizeof(TYPE) == 2 && __TRI_SPECIALIZED__ && __TRI_SPECIALIZED__ <= 4 && !(__TRI_ARCH_SPECIFIC__ == 900)
 #pragma tri configs MB in {128}, NB in {256}, KB in {64}; num_warps in {8}, num_stages in {4} if sizeof(TYPE) == 2 && __TRI_SPECIALIZED__ && __TRI_SPECIALIZED__ <= 4 && __TRI_ARCH_SPECIFIC__ == 900
 #pragma tri configs MB in {128}, NB in {64},  KB in {64}; num_warps in {4}, num_stages in {6} if sizeof(TYPE) == 2 && __TRI_SPECIALIZED__ && __TRI_SPECIALIZED__ <= 4 && __TRI_ARCH_SPECIFIC__ == 900
+#pragma tri configs MB in {128}, NB in {128}, KB in {64}; num_warps in {4}, num_stages in {6} if sizeof(TYPE) == 2 && (__TRI_SPECIALIZED__ == 1 || __TRI_SPECIALIZED__ == 2) && __TRI_ARCH_SPECIFIC__ == 900
 #pragma tri configs MB in {64},  NB in {64},  KB in {128}; num_warps in {4}, num_stages in {4} if sizeof(TYPE) == 2 && (__TRI_SPECIALIZED__ == 1 || __TRI_SPECIALIZED__ == 2)
 #pragma tri configs MB in {64},  NB in {128}, KB in {128}; num_warps in {4}, num_stages in {4} if sizeof(TYPE) == 2 && (__TRI_SPECIALIZED__ == 1 || __TRI_SPECIALIZED__ == 2) && __TRI_ARCH_SPECIFIC__ == 900
 #pragma tri configs MB in {64},  NB in {128}, KB in {64} ; num_warps in {4}, num_stages in {8} if sizeof(TYPE) == 2 && (__TRI_SPECIALIZED__ == 1 || __TRI_SPECIALIZED__ == 2) && __TRI_ARCH_SPECIFIC__ == 900

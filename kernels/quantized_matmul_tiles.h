@@ -6,7 +6,7 @@
 // step is in one half of a group.
 #pragma tri configs MB in {16},  NB in {64},  KB in {128}; num_warps in {4}, num_stages in {6} if (__TRI_SPECIALIZED__ == 1 || __TRI_SPECIALIZED__ == 2) && BITS == 8 && __TRI_ARCH_SPECIFIC__ == 900
 #pragma tri configs MB in {16},  NB in {64},  KB in {64};  num_warps in {4}, num_stages in {8} if (__TRI_SPECIALIZED__ == 1 || __TRI_SPECIALIZED__ == 2) && __TRI_ARCH_SPECIFIC__ == 900
-#pragma tri configs MB in {128}, NB in {64},  KB in {128}; num_warps in {4}, num_stages in {3} if (__TRI_SPECIALIZED__ == 3 || __TRI_SPECIALIZED__ == 4) && BITS == 8 && __TRI_ARCH_SPECIFIC__ == 900
+#pragma tri configs MB in {128}, NB in {64},  KB in {128}; num_warps in {4}, num_stages in {4} if (__TRI_SPECIALIZED__ == 3 || __TRI_SPECIALIZED__ == 4) && BITS == 8 && __TRI_ARCH_SPECIFIC__ == 900
 #pragma tri configs MB in {128}, NB in {64},  KB in {64};  num_warps in {4}, num_stages in {4} if (__TRI_SPECIALIZED__ == 3 || __TRI_SPECIALIZED__ == 4) && __TRI_ARCH_SPECIFIC__ == 900
 #pragma tri configs MB in {256}, NB in {128}, KB in {64};  num_warps in {8}, num_stages in {4} if __TRI_SPECIALIZED__ >= 5 && __TRI_ARCH_SPECIFIC__ == 900
 #pragma tri configs MB in {16},  NB in {64},  KB in {64};  num_warps in {4}, num_stages in {6} if (__TRI_SPECIALIZED__ == 1 || __TRI_SPECIALIZED__ == 2) && __TRI_ARCH__ >= 800

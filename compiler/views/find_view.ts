@@ -88,7 +88,12 @@ function boundedAxes(
 ): readonly BoundedRun[] {
   const { load, shape, constraints, always, observed, known } = request;
   const masked = extentsOf(runs, constraints, demands);
+  const bytes = bytesOf(resultOf(load).type.element);
   const axes = runs.map((run, index): BoundedRun => {
+    const stride = constantOfPoly(run.stride);
+    if (index > 0 && stride !== undefined && stride * BigInt(bytes) % BigInt(ALIGN) !== 0n) {
+      noView(`\`${spell(coordinateOf(run))}\` counts steps of ${stride * BigInt(bytes)} bytes`);
+    }
     const { extents = [], ends = [] } = masked[index] ?? {};
     const end = ends.length === 0 ? undefined : onlyEnd(run, ends, extents);
     if (end !== undefined) return { ...run, end, extent: extentOfEnd(end, bounds) };
@@ -112,7 +117,6 @@ function boundedAxes(
   for (const constraint of [...constraints, ...always]) demandExact(constraint, shape, bounds);
   for (const one of observed) demandFit(one, axes, shape, bounds, demands);
   const [inner] = axes;
-  const bytes = bytesOf(resultOf(load).type.element);
   if (inner !== undefined && multipleOf(inner.origin, known) * bytes < ALIGN) {
     noView(`\`${spell(inner.origin)}\` is not known to be a multiple of ${ALIGN / bytes} elements`);
   }

@@ -41,7 +41,7 @@ Deno.test("tri inspect --after refuses what is no pass", async () => {
   const far = await inspect(workspace, "k/add.tc", "--after", "everything");
   assertStringIncludes(
     far.stderr,
-    "Passes: simplify, straighten-loops, hoist-invariants, cse, whole-masks, ",
+    "Passes: simplify, straighten-loops, hoist-invariants, cse, whole-masks, zero-remainders, ",
   );
 });
 

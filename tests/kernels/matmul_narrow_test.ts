@@ -1,7 +1,8 @@
 /** Products of TF32 and float8, and with weights of 8 and 4 bits, on the emulator: every image, variant and instance. */
 import { matmulNarrow } from "../../generated/matmul_narrow.ts";
 import { quantizedMatmul } from "../../generated/quantized_matmul.ts";
-import { everyVariant } from "./devices.ts";
+import { assert } from "../support/assert.ts";
+import { deviceFor, everyVariant } from "./devices.ts";
 import { checkNarrow } from "../support/kernels/matmul_narrow.ts";
 import { checkQuantized } from "../support/kernels/quantized.ts";
 
@@ -57,3 +58,14 @@ everyVariant(
     checkQuantized(device, variant, { m: 130, n: 144, k: 208, gap: 0, columns: false }, "_s6");
   },
 );
+
+Deno.test("quantizedMatmul() is done by tensor copies on sm_90a", () => {
+  using device = deviceFor("sm_90a");
+  for (const variant of quantizedMatmul.variants) {
+    for (const columns of [true, false]) {
+      const size = { m: 5, n: 80, k: 272, gap: 0, columns };
+      const kernel = checkQuantized(device, variant, size, columns ? "_s1" : "_s2");
+      assert(kernel?.endsWith("_tensor"), kernel);
+    }
+  }
+});

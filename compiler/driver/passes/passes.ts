@@ -36,6 +36,7 @@ import { simplify } from "../../tile/simplify.ts";
 import { steppedTiles } from "../../tile/stepped_tiles.ts";
 import { straightenLoops } from "../../tile/straighten_loops.ts";
 import { wholeMasks } from "../../tile/whole_masks.ts";
+import { zeroRemainders } from "../../tile/zero_remainders.ts";
 import { tensorViews } from "../../views/tensor_views.ts";
 import { type Row, type Step, stepsOf } from "./pass_list.ts";
 
@@ -59,8 +60,13 @@ const TILE: readonly Row<TileContext>[] = [
     because: "what does not change in a loop is before it by then",
   },
   {
+    pass: zeroRemainders,
+    needs: ["straighten-loops"],
+    because: "what loops count is a number that they add to by then",
+  },
+  {
     pass: simplify,
-    needs: ["cse"],
+    needs: ["cse", "zero-remainders"],
     because: "merging makes operands equal: x - x, c ? x : x",
   },
   {

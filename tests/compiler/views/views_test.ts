@@ -17,7 +17,7 @@ function views(file: SourceFile, defines: readonly Define[] = []): string {
   return inspect(file, { targets: ["sm_90a"], defines, include: shipped, verify: true }, "views");
 }
 
-const REFUSED = Array.from({ length: 13 }, (_, index) => ({ name: "CASE", value: String(index) }));
+const REFUSED = Array.from({ length: 14 }, (_, index) => ({ name: "CASE", value: String(index) }));
 
 for (
   const name of [

@@ -58,13 +58,14 @@ interface Case {
 const transposed = (rows: readonly (readonly number[])[]): number[][] =>
   (rows[0] ?? []).map((_, n) => rows.map((row) => row[n] ?? NaN));
 
-/** Multiplies and compares; with a suffix, the emulator has to take that instance. */
+/** Multiplies and compares; with a suffix, the emulator has to take that instance. Gives the kernel's name. */
 export function checkQuantized(
   device: Device,
   variant: QuantizedVariant,
   { m, n, k, gap, columns }: Case,
   suffix?: string,
-): void {
+): string | undefined {
+  let kernel: string | undefined;
   const dtype = variant.startsWith("bfloat16") ? "bfloat16" : "float16";
   const weights: Weights = WEIGHTS[
     variant.endsWith("int8") ? "int8" : variant.endsWith("int4") ? "int4" : "float8"
@@ -83,7 +84,8 @@ export function checkQuantized(
   const multiply = (): Tensor => {
     if (suffix === undefined) return quantizedMatmul(a, w, scale, { variant });
     const { result, profile } = quantizedMatmul(a, w, scale, { variant, profile: true });
-    assertInstance(profile.kernel, `quantized_matmul_${variant}${suffix}`);
+    kernel = profile.kernel;
+    assertInstance(kernel, `quantized_matmul_${variant}${suffix}`);
     return result;
   };
   const c = multiply();
@@ -107,4 +109,5 @@ export function checkQuantized(
     }
   }
   for (const { buffer } of [a, w, scale, c]) buffer[Symbol.dispose]();
+  return kernel;
 }

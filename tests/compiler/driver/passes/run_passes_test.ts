@@ -129,6 +129,7 @@ Deno.test("runPasses() gives the function and the time after every step", () => 
     "hoist-invariants 1 5",
     "cse 1 4",
     "whole-masks 1 4",
+    "zero-remainders 1 4",
     "simplify.2 1 4",
     "cse.2 1 4",
     "accumulate 1 4",
