@@ -7,9 +7,10 @@
 #pragma tri specialize(auto && FITS) for COLS in {2048}; num_warps=4, max_registers=128
 #pragma tri specialize(auto && FITS) for COLS in {4096}; num_warps=8, max_registers=sizeof(TYPE) > 4 ? 128 : 64
 #pragma tri specialize(auto && FITS) for COLS in {8192}; num_warps=8, max_registers=128
-#pragma tri specialize(auto && FITS) for COLS in {16384}; max_registers=64
-#pragma tri specialize(auto && FITS) for COLS in {32768}; num_ctas=2, max_registers=64
-#pragma tri specialize(auto && FITS) for COLS in {65536, 131072, 262144}; num_ctas=COLS / 16384
+#pragma tri specialize(auto && FITS) for COLS in {16384}; max_registers=sizeof(TYPE) == 2 ? 40 : 64
+#pragma tri specialize(auto && FITS) for COLS in {32768}; num_ctas=2, max_registers=sizeof(TYPE) == 2 ? 40 : 64
+#pragma tri specialize(auto && FITS) for COLS in {65536, 131072}; num_ctas=COLS / 16384, max_registers=sizeof(TYPE) == 2 ? 32 : 40
+#pragma tri specialize(auto && FITS) for COLS in {262144}; num_warps=sizeof(TYPE) == 2 ? 8 : 16, num_ctas=16, max_registers=sizeof(TYPE) == 2 ? 48 : 40
 // For targets without clusters.
 #pragma tri specialize(auto && FITS) for COLS in {32768}; num_warps=32, max_registers=64
 // Rows that start anywhere.
@@ -22,7 +23,10 @@
 
 #pragma tri kernel layer_norm_backward
 #pragma tri config; num_warps=COLS <= 1024 ? 2 : COLS <= 4096 ? COLS / 512 : min(16, COLS / 1024), num_ctas=min(8, max(1, COLS / 16384)), max_registers=sizeof(TYPE) > 4 ? 255 : 128
-#pragma tri specialize(auto && FITS) for COLS in {256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144}
+#pragma tri specialize(auto && FITS) for COLS in {256, 512, 1024, 2048, 4096, 8192}
+#pragma tri specialize(auto && FITS) for COLS in {16384}; max_registers=sizeof(TYPE) == 2 ? 56 : 128
+#pragma tri specialize(auto && FITS) for COLS in {32768, 65536}; num_warps=sizeof(TYPE) == 2 ? 8 : 16, num_ctas=COLS / (sizeof(TYPE) == 2 ? 8192 : 16384), max_registers=sizeof(TYPE) == 2 ? 56 : 128
+#pragma tri specialize(auto && FITS) for COLS in {131072, 262144}; num_ctas=min(sizeof(TYPE) == 2 ? 16 : 8, COLS / 16384), max_registers=sizeof(TYPE) == 2 ? 56 : 128
 #pragma tri specialize(auto && FITS) for COLS in {32768}
 #pragma tri specialize(FITS) for COLS in {256, 512, 1024, 2048, 4096, 8192}
 #pragma tri specialize(FITS) for COLS in {16384, 32768, 65536, 131072}; num_ctas=min(8, COLS / (sizeof(TYPE) == 2 && COLS > 16384 ? 8192 : 16384)), max_registers=sizeof(TYPE) == 2 ? 64 : sizeof(TYPE) == 4 ? 128 : 255
