@@ -6,7 +6,7 @@ import { isPointer } from "./types.ts";
 import { walkOps } from "./walk.ts";
 import { zip } from "../support/zip.ts";
 
-/** The parameter that each pointer was computed from; undefined where there are several, or something else. */
+/** The pointer parameter that each pointer was computed from; undefined where there are several, or something else. */
 export function rootsOf(
   func: Func,
   params: ReadonlySet<Value>,
@@ -32,6 +32,8 @@ export function rootsOf(
     !sources.has(value) && value.def !== undefined && hasTrait(value.def, "derives")
       ? value.def.operands[0]
       : undefined;
+  // An integer that becomes a pointer may be any address: nothing compares it with that of a result.
+  const isRoot = (value: Value): boolean => params.has(value) && isPointer(value.type.element);
   /** All that pointers were computed from, as far as it has been searched. */
   const known = new Map<Value, ReadonlySet<Value | undefined>>();
   const search = (pointer: Value): ReadonlySet<Value | undefined> => {
@@ -43,7 +45,7 @@ export function rootsOf(
       if (before !== undefined) continue;
       const base = baseOf(value);
       const from = base === undefined ? sources.get(value) : [base];
-      if (from === undefined) found.add(params.has(value) ? value : undefined);
+      if (from === undefined) found.add(isRoot(value) ? value : undefined);
       from?.forEach((one) => seen.add(one));
     }
     return found;

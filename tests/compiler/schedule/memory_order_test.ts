@@ -48,6 +48,16 @@ Deno.test("orderMemory() puts none before a result that can be no argument: laun
   assertEquals(sequence(kernel("*(Y + r) = *(X + r);")), "load store");
 });
 
+Deno.test("orderMemory() puts one between a result and what an integer points to, which no launch is refused for", () => {
+  const instance = lowerGeneral(`#pragma tri grid(1)
+__global__ void k(long address, int *Y) {
+  int r[128] = 0 ... 128;
+  *(Y + r) = 1;
+  *((int *) address + 127 - r) = r;
+}`);
+  assertEquals(sequence(instance), "store barrier store");
+});
+
 Deno.test("orderMemory() puts none where a parameter is promised not to alias", () => {
   const instance = kernel("*(Y + r) = *(X + r);", "__noalias");
   assertEquals([sequence(instance), barriersIn(instance)], ["load store", 0]);
