@@ -150,6 +150,7 @@ function checkInitializer(
   const value = checkValue(cx, first);
   return value && convertTo(cx, value, type, {
     notes: [{ message: `\`${name.text}\` is ${spellType(type)}`, span: name.span }],
+    declared: name.text,
   });
 }
 

@@ -29,13 +29,31 @@ export function pointerHint(value: Value, from: PointerType, to: ElementType): s
     : `load what it points to: \`*${shown}\``;
 }
 
-/** E5012. */
-export function reportNotScalar(cx: Context, value: Value, span: Span): void {
+/** E5012; `declared`: the variable that the value initialises. */
+export function reportNotScalar(cx: Context, value: Value, span: Span, declared?: string): void {
   const [first, second] = isBool(value) ? ["any", "all"] as const : ["+", "max"] as const;
+  const reduce = `reduce it: \`${reducedText(value, first)}\` or \`${reducedText(value, second)}\``;
+  const pointers = pointersIn(value);
+  const declare = (name: string): string =>
+    `declare a tile: \`${pointers}${name}[${(shapeOf(value.type) ?? []).join(", ")}]\``;
   cx.reporter.error("E5012", span, `a scalar is needed here, not ${spellType(value.type)}`, {
     ...(value.kind === "variable" ? { notes: [declarationNote(value.variable)] } : {}),
-    hint: `reduce it: \`${reducedText(value, first)}\` or \`${reducedText(value, second)}\``,
+    hint: pointers !== ""
+      ? declare(declared ?? "p")
+      : declared === undefined
+      ? reduce
+      : `${declare(declared)}, or ${reduce}`,
   });
+}
+
+/** The asterisks of a declaration of a value: pointers are not reduced. */
+function pointersIn({ type }: Value): string {
+  let asterisks = "";
+  for (let element = elementOf(type); element.kind === "pointer"; asterisks += "*") {
+    if (element.pointee.kind === "void") return `${asterisks}*`;
+    element = element.pointee;
+  }
+  return asterisks;
 }
 
 /** The value reduced over all axes. Pointers are not reduced, but their comparison with NULL is. */

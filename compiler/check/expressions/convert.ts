@@ -323,13 +323,19 @@ function respan(value: Value, span: Span): Value {
   return value.kind === "constant" ? constant(value.value, value.type, span) : value;
 }
 
+/** What diagnostics say besides of a value that does not convert. */
+interface ConversionDetails extends DiagnosticDetails {
+  /** The variable that the value initialises. */
+  readonly declared?: string;
+}
+
 /** Stretches to the shape of `to` (E5011, E5012); the element is converted before. */
 export function stretch(
   cx: Context,
   value: Value,
   to: ValueType,
   span: Span = value.span,
-  details: DiagnosticDetails = {},
+  details: ConversionDetails = {},
 ): Value | undefined {
   const shape = shapeOf(to);
   const plan = planStretch(shapeOf(value.type), shape);
@@ -339,7 +345,7 @@ export function stretch(
     case "drop":
       return reshape(value, shape);
     case "not-scalar":
-      reportNotScalar(cx, value, span);
+      reportNotScalar(cx, value, span, details.declared);
       return undefined;
     case "clash": {
       const { lhs, rhs } = plan.clash;
@@ -359,7 +365,7 @@ export function convertTo(
   cx: Context,
   value: Value,
   to: ValueType,
-  details: DiagnosticDetails = {},
+  details: ConversionDetails = {},
 ): Value | undefined {
   const converted = convertImplicitly(cx, value, elementOf(to));
   return converted === undefined ? undefined : stretch(cx, converted, to, value.span, details);
