@@ -6,7 +6,7 @@
 #pragma tri specialize(auto && FITS) for COLS in {256, 512, 1024}; num_warps=2
 #pragma tri specialize(auto && FITS) for COLS in {2048, 4096}; num_warps=COLS / 512
 #pragma tri specialize(auto && FITS) for COLS in {8192}; num_warps=8
-#pragma tri specialize(auto && FITS) for COLS in {16384}; max_registers=64
+#pragma tri specialize(auto && FITS) for COLS in {16384}; num_warps=sizeof(TYPE) == 2 ? 8 : 16, max_registers=sizeof(TYPE) == 2 ? 56 : 64
 #pragma tri specialize(auto && FITS) for COLS in {32768}; num_warps=sizeof(TYPE) == 2 ? 16 : 32, max_registers=sizeof(TYPE) == 2 ? 56 : 64
 #pragma tri specialize(auto && FITS) for COLS in {65536}; num_warps=sizeof(TYPE) == 2 ? 8 : 16, num_ctas=4, max_registers=sizeof(TYPE) == 2 ? 56 : 64
 #pragma tri specialize(auto && FITS) for COLS in {131072, 262144}; num_warps=sizeof(TYPE) == 2 ? 8 : 16, num_ctas=COLS / 16384, max_registers=sizeof(TYPE) == 2 ? 56 : 40
