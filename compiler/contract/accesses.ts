@@ -28,6 +28,8 @@ export interface MemoryAccess {
   /** … and in every lane, as they decide which lanes those are. */
   readonly observedByMask: readonly Observation[];
   readonly bounds: readonly Bound[];
+  /** The mask says no more than the bounds do: it depends on nothing that was loaded, and all of it is understood. */
+  readonly isWhole: boolean;
   readonly shape: readonly number[];
   /** Bytes of one element as accessed. */
   readonly width: number;
@@ -102,15 +104,17 @@ function accessIn(
   const { element, shape } = pointer.type;
   const address = analysis.pointer(pointer);
   if (address === undefined || !isPointer(element)) return undefined;
-  const constraints = (mask === undefined ? [] : analysis.mask(mask))
-    .filter(({ poly }) => isOfLaunch(poly));
+  const all = mask === undefined ? [] : analysis.mask(mask);
+  const constraints = all.filter(({ poly }) => isOfLaunch(poly));
+  const bounds = boundsOf(constraints);
   return {
     op,
     param: address.param,
     bytes: address.bytes,
     observed: address.observed,
     observedByMask: constraints.flatMap((constraint) => constraint.observed),
-    bounds: boundsOf(constraints),
+    bounds,
+    isWhole: mask === undefined || (analysis.isWhole(mask) && bounds.length === all.length),
     shape,
     width: bytesOf(element.pointee),
     isConditional,

@@ -13,6 +13,7 @@ import {
   type Atom,
   constantOf,
   gridAtom,
+  isNonNegative,
   type Poly,
   polyOf,
   polyOfAtom,
@@ -132,6 +133,19 @@ function partOf({ atom, coefficient }: Variable): Part | undefined {
   const [only, ...others] = coefficient.values();
   if (atom.kind !== "iteration" || only === undefined || others.length > 0) return undefined;
   return { atom, coefficient: only.coefficient, stride: only.atoms };
+}
+
+/** Whether each index that differs between lanes is bounded: below too, where an offset may be before the first element. */
+export function areLanesBounded(poly: Poly, bounds: readonly Bound[]): boolean {
+  const offset = groupOffset(poly, bounds);
+  if (offset === undefined) return false;
+  const { groups, rest } = offset;
+  const isBounded = ({ bounds }: Group): boolean =>
+    bounds.some(({ upper }) => upper) &&
+    (isNonNegative(rest) || bounds.some(({ upper }) => !upper));
+  return groups.every((group) =>
+    group.form.parts.every(({ atom }) => atom.kind !== "lane") || isBounded(group)
+  );
 }
 
 /** Takes an offset apart; groups follow the masks' forms first, then each program id with its lanes. */

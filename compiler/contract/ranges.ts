@@ -13,7 +13,7 @@ import { type MemoryAccess, nameOf, wholeElements } from "./accesses.ts";
 import { type Observation, varies } from "./affine_rules.ts";
 import { apply, constant, printExpr, substitute } from "./expr.ts";
 import type { Dividend } from "./dividends.ts";
-import type { Bound } from "./groups.ts";
+import { areLanesBounded, type Bound } from "./groups.ts";
 import { type GridExtents, type Interval, intervalOf, unite } from "./interval.ts";
 import { limitsOf, limitsOfType } from "./magnitude.ts";
 import { normalKey } from "./normal.ts";
@@ -45,7 +45,11 @@ const keyOf = ({ first, last }: Interval): string => `${normalKey(first)} … ${
 function touched(param: Value, access: MemoryAccess, grid: GridExtents): Interval | undefined {
   const size = pointeeBytes(param);
   const offset = wholeElements(access.bytes, size);
-  const interval = offset && intervalOf(offset, access.bounds, access.shape, grid);
+  // What else a mask says may keep lanes that nothing bounds from memory.
+  if (offset === undefined || !(access.isWhole || areLanesBounded(offset, access.bounds))) {
+    return undefined;
+  }
+  const interval = intervalOf(offset, access.bounds, access.shape, grid);
   if (interval === undefined) return undefined;
   const more = Math.ceil(access.width / size) - 1; // a wider access through a cast reaches further
   const { first, unless } = interval;

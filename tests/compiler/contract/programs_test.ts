@@ -1,6 +1,6 @@
 /** Contracts of kernels whose programs do one row or block each: what the grid says about tensors, and loads about the grid. */
 import { assertEquals } from "../../support/assert.ts";
-import { contractOf } from "./support/contract_of.ts";
+import { contractOf, touchedBy } from "./support/contract_of.ts";
 
 const ROW = `long row = get_program_id(0);
   int col[64] = 0 ... 64;`;
@@ -43,4 +43,36 @@ Deno.test("masks of loads show the grid where those of stores and atomics say no
   }
   assertEquals(contractOf(parameters, sum("*?(i < P) (Y + i) = x")).grid, ["cdiv(P, 64)"]);
   assertEquals(contractOf(parameters, sum("atomic_add(Y + i, x, i < P)")).grid, ["cdiv(P, 64)"]);
+});
+
+Deno.test("elements that nothing bounds are not touched for certain where a mask says what is not known of the launch", () => {
+  const touched = (mask: string): unknown =>
+    touchedBy(
+      "float *X, float *Y, int *F, int *L, int N, int f",
+      `int col[64] = 0 ... 64;
+  *?(${mask}) (Y + col) = *?(${mask}) (X + col);`,
+      { N: 40, f: 1, programs: 1 },
+    );
+  const flags = { F: [0, 63] };
+  const length = { L: [0, 0] };
+  const row = { X: [0, 39], Y: [0, 39] };
+  assertEquals(touched("*(F + col) != 0"), flags);
+  assertEquals(touched("col < *L"), length);
+  assertEquals(touched("(col < N) & f"), {});
+  assertEquals(touched("(float)col < N"), {});
+  assertEquals(touched("f > 0"), {});
+  assertEquals(touched("*(F + col) != 0 && col < N"), { ...row, ...flags });
+  assertEquals(touched("col < *L && col < N"), { ...row, ...length });
+});
+
+Deno.test("elements before the first one are not touched for certain where half of a mask is known", () => {
+  const touched = (shift: number): unknown =>
+    touchedBy(
+      "float *X, int *L, int N",
+      `int col[64] = 0 ... 64;
+  *?(col >= *L && col < N) (X + (col + (${shift}))) = 1;`,
+      { N: 40, programs: 1 },
+    );
+  assertEquals(touched(8), { L: [0, 0], X: [8, 47] });
+  assertEquals(touched(-8), { L: [0, 0] });
 });
