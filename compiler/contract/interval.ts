@@ -8,7 +8,7 @@
  */
 import { apply, constant } from "./expr.ts";
 import { sameExpr } from "./normal.ts";
-import { constantOf, isNonNegative, type Poly, polyExpr } from "./poly.ts";
+import { addPoly, constantOf, isNonNegative, type Poly, polyExpr, polyOf } from "./poly.ts";
 import {
   type Bound,
   type Form,
@@ -89,7 +89,9 @@ function indexInterval(
 ): Interval {
   const natural = naturalInterval(form, shape);
   const uppers = bounds.filter((bound) => bound.upper).map(limitOf);
-  const lowers = bounds.filter((bound) => !bound.upper).map(limitOf);
+  const lowest = constantOf(natural.lo);
+  const lowers = bounds.filter((bound) => !bound.upper)
+    .map((bound) => lowerLimitOf(bound, lowest !== undefined && lowest >= 0n));
   const covered = coveredByGrid(form, bounds, shape, grid);
   return {
     first: lowers.reduce((a, b) => apply("max", a, b), polyExpr(natural.lo)),
@@ -119,6 +121,18 @@ function nonEmpty(
 function limitOf(bound: Bound): ContractExpr {
   const limit = polyExpr(bound.limit);
   return bound.divisor === 1n ? limit : apply("/", limit, constant(bound.divisor));
+}
+
+/**
+ * The least index that a lower bound allows. C's division rounds a negative limit up, as it must, and a positive one down, so
+ * that gets the divisor minus one first; an index that is never negative is above what comes of a negative limit so.
+ */
+function lowerLimitOf(bound: Bound, isNeverNegative: boolean): ContractExpr {
+  const { limit, divisor } = bound;
+  const isPositive = (constantOf(limit) ?? (isNeverNegative ? 0n : -1n)) >= 0n;
+  if (divisor === 1n || !isPositive) return limitOf(bound);
+  const raised = addPoly(limit, polyOf(divisor - 1n));
+  return apply("/", polyExpr(raised), constant(divisor));
 }
 
 /** Whether the grid has as many programs as the mask's extent needs, so that the mask alone decides. */

@@ -76,3 +76,25 @@ Deno.test("elements before the first one are not touched for certain where half 
   assertEquals(touched(8), { L: [0, 0], X: [8, 47] });
   assertEquals(touched(-8), { L: [0, 0] });
 });
+
+Deno.test("rows that programs step over begin with the first one that a mask lets through", () => {
+  const touched = (pad: number): unknown =>
+    touchedBy(
+      "float *X, int N, int pad",
+      `int row = get_program_id(0) * 2 - pad;
+  int col[16] = 0 ... 16;
+  *?(row >= 0 && col < N) (X + row * N + col) = 1;`,
+      { N: 10, pad, programs: 4 },
+    );
+  assertEquals(touched(1), { X: [10, 59] });
+  assertEquals(touched(2), { X: [0, 49] });
+  assertEquals(touched(-3), { X: [30, 99] });
+  const known = touchedBy(
+    "float *X, int N",
+    `int row = get_program_id(0) * 2 - 1;
+  int col[16] = 0 ... 16;
+  *?(row >= 0 && col < N) (X + row * N + col) = 1;`,
+    { N: 10, programs: 4 },
+  );
+  assertEquals(known, { X: [10, 59] });
+});
