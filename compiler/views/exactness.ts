@@ -32,6 +32,8 @@ export interface BoundedRun extends Run {
   readonly extent: ContractExpr | undefined;
   /** Where it ends for one program (ragged.ts). */
   readonly end?: Poly;
+  /** Nothing is known of its coordinate (any_number.ts). */
+  readonly isAny?: boolean;
 }
 
 /** Demands that what was observed of an address fits its type. */
@@ -60,6 +62,10 @@ export function demandFit(
   for (const run of runs) {
     const factor = factorOf(rest, run);
     if (factor === undefined) continue;
+    if (run.isAny === true) {
+      if (bounds.fits(poly, { min, max }, shape)) return;
+      noView(`an index may be too large for its type: \`${spell(poly)}\``);
+    }
     const whole = subPoly(rest, mulPoly(factor, coordinateOf(run)));
     const lane = run.tile === undefined ? undefined : laneOf(run.tile);
     const own = lane === undefined ? undefined : subPoly(rest, mulPoly(factor, lane));

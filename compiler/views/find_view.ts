@@ -8,6 +8,7 @@ import type { Func, OpOf } from "../ir/func.ts";
 import { resultOf } from "../ir/op.ts";
 import { bytesOf } from "../ir/types.ts";
 import { type AxisFacts, powerOfTwoIn } from "../tile/axis.ts";
+import { anyNumberAxes, demandFarPlaces, mayBeAny } from "./any_number.ts";
 import { coordinateOf, MOST_AXES, readingsOf, type Run, spell } from "./axes.ts";
 import { Bounds } from "./bounds.ts";
 import { extentOfStores, type Uses } from "./dead_rows.ts";
@@ -60,7 +61,10 @@ export function viewOf(load: OpOf<"load">, known: Known): TensorView {
 }
 
 /** A run as axes of a tensor map. */
-function axesOf({ stride, extent, end, tile, origin }: BoundedRun): readonly ViewAxis[] {
+function axesOf(
+  { stride, extent, end, tile, origin, isAny }: BoundedRun,
+): readonly ViewAxis[] {
+  if (isAny === true) return anyNumberAxes(stride, origin);
   const axis: ViewAxis = {
     stride: polyExpr(stride),
     extent: extent ?? constant(MOST),
@@ -94,6 +98,10 @@ function boundedAxes(
     if (index > 0 && stride !== undefined && stride * BigInt(bytes) % BigInt(ALIGN) !== 0n) {
       noView(`\`${spell(coordinateOf(run))}\` counts steps of ${stride * BigInt(bytes)} bytes`);
     }
+    if (isComputable(run.origin) && mayBeAny(run, bounds.starts(run.origin))) {
+      demandFarPlaces(run.stride, bytes, demands);
+      return { ...run, extent: undefined, isAny: true };
+    }
     const { extents = [], ends = [] } = masked[index] ?? {};
     const end = ends.length === 0 ? undefined : onlyEnd(run, ends, extents);
     if (end !== undefined) return { ...run, end, extent: extentOfEnd(end, bounds) };
@@ -103,7 +111,8 @@ function boundedAxes(
     }
     return { ...run, extent };
   });
-  for (const [index, { origin, end, tile }] of axes.entries()) {
+  for (const [index, { origin, end, tile, isAny }] of axes.entries()) {
+    if (isAny === true) continue;
     if (!isComputable(origin)) noView(`\`${spell(origin)}\` does not change by a constant step`);
     const { min, max } = bounds.starts(origin);
     const span = BigInt(tile === undefined ? 1 : shape[tile] ?? 1);

@@ -179,6 +179,9 @@ interface Launch {
   readonly hasForms: boolean;
 }
 
+const planOf = (text: string): string =>
+  inspect({ name: "k.tc", text }, { targets: ["sm_90a"] }, "plan");
+
 /** Runs all code of a text, which all serves the launch. */
 function check({ text, grid, args, out, wanted, bound, hasForms }: Launch): void {
   const compiled = compileForms(text, {});
@@ -258,34 +261,49 @@ test("a product of float8 whose steps have scales has forms", () => {
   });
 });
 
-test("rows that a table names come by asynchronous copies, whatever they are divided by", () => {
-  const [n, k, several, count] = [72, 136, 3, 100];
-  const rows = Array.from({ length: 128 }, (_, i) => i * 37 % 128);
-  const [a, b] = [numbers(Math.ceil(count / several) * k), numbers(2 * n * k)];
-  const wanted = new Array<number>(count * n).fill(0);
-  for (const [index, row] of rows.entries()) {
-    if (row >= count) continue;
-    const expert = 1 - Math.floor(index / 64);
-    for (let column = 0; column < n; column++) {
-      wanted[row * n + column] = sumOf(
-        k,
-        (i) => at(a, Math.floor(row / several) * k + i) * at(b, (expert * n + column) * k + i),
-      );
+/** A start from which experts are counted, also backwards. */
+const COUNTED_EXPERTS = EXPERTS.replace("int several)", "int several, int start, int apart)")
+  .replace("B + (long)*(Experts", "B + (long)start * apart + (long)*(Experts");
+
+for (const [start, text] of [EXPERTS, COUNTED_EXPERTS].entries()) {
+  const what = start === 0 ? "matrices that one names" : "matrices before and after a start";
+  test(`rows that a table names come by asynchronous copies, and ${what} as boxes`, () => {
+    const [n, k, several, count] = [72, 136, 3, 100];
+    const rows = Array.from({ length: 128 }, (_, i) => i * 37 % 128);
+    const [a, b] = [numbers(Math.ceil(count / several) * k), numbers(2 * n * k)];
+    const wanted = new Array<number>(count * n).fill(0);
+    for (const [index, row] of rows.entries()) {
+      if (row >= count) continue;
+      const expert = 1 - Math.floor(index / 64);
+      for (let column = 0; column < n; column++) {
+        wanted[row * n + column] = sumOf(
+          k,
+          (i) => at(a, Math.floor(row / several) * k + i) * at(b, (expert * n + column) * k + i),
+        );
+      }
     }
-  }
-  check({
-    text: EXPERTS,
-    grid: [2, 2, 1],
-    args: {
-      ...{ A: halves(a), B: halves(b), Rows: encode("int32", rows.map(BigInt)) },
-      ...{ Experts: encode("int32", [1n, 0n]), N: n, K: k, count, several },
-    },
-    ...{ out: "C", wanted, bound: 1e-4, hasForms: false },
+    const experts = [1, 0].map((expert) => BigInt(expert - start));
+    check({
+      text,
+      grid: [2, 2, 1],
+      args: {
+        ...{ A: halves(a), B: halves(b), Rows: encode("int32", rows.map(BigInt)) },
+        ...{ Experts: encode("int32", experts), N: n, K: k, count, several },
+        ...(start === 0 ? {} : { start: 8 * start, apart: n * k / 8 }),
+      },
+      ...{ out: "C", wanted, bound: 1e-4, hasForms: false },
+    });
+    const aligned = must(planOf(text).split("experts_a16")[1], "aligned instance");
+    assert(aligned.includes("of A by asynchronous copies: 4 x"), aligned);
+    assert(aligned.includes("of B by tensor copies: 4 x"), aligned);
   });
-  const plan = inspect({ name: "k.tc", text: EXPERTS }, { targets: ["sm_90a"] }, "plan");
-  const aligned = must(plan.split("experts_a16")[1], "aligned instance");
-  assert(aligned.includes("of A by asynchronous copies: 4 x"), plan);
-  assert(aligned.includes("of B by asynchronous copies: 4 x"), plan);
+}
+
+test("matrices that a table names are no boxes where their index may wrap", () => {
+  const narrow = planOf(EXPERTS.replace("(long)*(Experts", "*(Experts"));
+  assert(!narrow.includes("of B by tensor copies"), narrow);
+  const wide = planOf(EXPERTS.replace("int *Experts", "long *Experts"));
+  assert(!wide.includes("of B by tensor copies"), wide);
 });
 
 test("a loop whose results a dot behind it takes has forms", () => {
