@@ -261,12 +261,19 @@ test("a product of float8 whose steps have scales has forms", () => {
   });
 });
 
-/** A start from which experts are counted, also backwards. */
-const COUNTED_EXPERTS = EXPERTS.replace("int several)", "int several, int start, int apart)")
-  .replace("B + (long)*(Experts", "B + (long)start * apart + (long)*(Experts");
+/** The second half of the results is counted from another matrix than the first, also backwards. */
+const COUNTED_EXPERTS = EXPERTS.replace("int several)", "int several, int apart)")
+  .replace("B + (long)*(Experts + pm)", "B + (long)part * apart + (long)*(Experts + part * 2 + pm)")
+  .replace("(C + row", "(C + part * count * N + row")
+  .replace("int pm =", "int part = get_program_id(2), pm =");
 
-for (const [start, text] of [EXPERTS, COUNTED_EXPERTS].entries()) {
-  const what = start === 0 ? "matrices that one names" : "matrices before and after a start";
+for (
+  const [what, text, halvesOf] of [["matrices", EXPERTS, 1], [
+    "matrices before a start",
+    COUNTED_EXPERTS,
+    2,
+  ]] as const
+) {
   test(`rows that a table names come by asynchronous copies, and ${what} as boxes`, () => {
     const [n, k, several, count] = [72, 136, 3, 100];
     const rows = Array.from({ length: 128 }, (_, i) => i * 37 % 128);
@@ -282,16 +289,17 @@ for (const [start, text] of [EXPERTS, COUNTED_EXPERTS].entries()) {
         );
       }
     }
-    const experts = [1, 0].map((expert) => BigInt(expert - start));
     check({
       text,
-      grid: [2, 2, 1],
+      grid: [2, 2, halvesOf],
       args: {
         ...{ A: halves(a), B: halves(b), Rows: encode("int32", rows.map(BigInt)) },
-        ...{ Experts: encode("int32", experts), N: n, K: k, count, several },
-        ...(start === 0 ? {} : { start: 8 * start, apart: n * k / 8 }),
+        ...{ Experts: encode("int32", [1n, 0n, 0n, -1n]), N: n, K: k, count, several },
+        ...(halvesOf === 1 ? {} : { apart: n * k }),
       },
-      ...{ out: "C", wanted, bound: 1e-4, hasForms: false },
+      out: "C",
+      wanted: halvesOf === 1 ? wanted : [...wanted, ...wanted],
+      ...{ bound: 1e-4, hasForms: false },
     });
     const aligned = must(planOf(text).split("experts_a16")[1], "aligned instance");
     assert(aligned.includes("of A by asynchronous copies: 4 x"), aligned);
