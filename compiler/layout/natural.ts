@@ -35,6 +35,7 @@ import { chunkedLoads } from "./rows/chunk_rows.ts";
 import { axisBits, isSeparable, reducedLayout } from "./reduce.ts";
 import { type PhiWeb, phiWebsOf } from "./phi_webs.ts";
 import { isPaired, sliceLayout, unsliceLayout } from "./slices.ts";
+import { stepLoads } from "./step_loads.ts";
 import { StoreLayouts } from "./stores.ts";
 import { spreadLoads } from "./beside/spread_loads.ts";
 import { suitsComputed } from "./warp_group.ts";
@@ -84,6 +85,8 @@ export class NaturalLayouts {
   readonly #boxes: ReadonlyMap<Op, () => LinearLayout>;
   /** Loads of what is spread over operands that are computed in their slots. */
   readonly #vectors: ReadonlySet<Op>;
+  /** Loads of what addresses that a loop carries grow by, in loops with dots. */
+  readonly #steps: ReadonlySet<Op>;
   /** Loads of few elements that are spread over tiles. */
   readonly #few: ReadonlySet<Op>;
   /** Loads whose layout is that of what they are combined with, while it is searched. */
@@ -126,6 +129,7 @@ export class NaturalLayouts {
       ...func.maps.length > 0 ? vectorsOfLeft(func) : [],
     ]);
     this.#few = this.#hasDots ? new Set() : spreadLoads(func, this.#users, 32 * numWarps);
+    this.#steps = stepLoads(func, this.#flows, this.#users);
     const { dots, data } = this;
     const layoutOf = (value: Value): LinearLayout => this.of(value);
     this.stores = new StoreLayouts({ ...options, anchors, dots, data, hasSlices, layoutOf });
@@ -155,7 +159,31 @@ export class NaturalLayouts {
 
   #anchorOf(op: Op): LinearLayout | undefined {
     return this.#boxes.get(op)?.() ?? this.#besideDot(op) ?? this.#ofTable(op) ??
-      this.#anchors.get(op);
+      this.#ofSteps(op) ?? this.#anchors.get(op);
+  }
+
+  /** For a load of what addresses that a loop carries grow by: each thread loads what its addresses need. */
+  #ofSteps(op: Op): LinearLayout | undefined {
+    if (!this.#steps.has(op) || this.#placing.has(op)) return undefined;
+    this.#placing.add(op);
+    const layout = runOnHeap(this.#addedTo(must(op.results[0], "loaded tile")));
+    this.#placing.delete(op);
+    return layout;
+  }
+
+  /** The layout that a value must have to be added to addresses that a loop carries. */
+  *#addedTo(value: Value): Search {
+    for (const user of this.#users.get(value) ?? []) {
+      const [result] = user.results;
+      const isTransparent = isElementwise(user) || hasTrait(user, "reshapes");
+      if (!isTransparent || result === undefined) continue;
+      const web = isPointer(result.type.element) ? this.#flows.get(result) : undefined;
+      const layout = web === undefined
+        ? yield this.#addedTo(result)
+        : yield this.#ofWeb(web, result);
+      if (layout !== undefined) return this.ofOperand(user, user.operands.indexOf(value), layout);
+    }
+    return undefined;
   }
 
   /** For a load from a table: each thread loads what its part of the access behind it needs. */
@@ -488,7 +516,7 @@ export class NaturalLayouts {
       const [result] = user.results;
       const index = user.operands.indexOf(value);
       // As the access itself has it: addresses that a loop carries go to where they are used.
-      const access = this.#besideDot(user) ?? this.#anchors.get(user);
+      const access = this.#besideDot(user) ?? this.#ofSteps(user) ?? this.#anchors.get(user);
       if (access !== undefined) return access;
       if (user.name === "dot") return this.ofOperand(user, index, access);
       const isTransparent = isElementwise(user) || hasTrait(user, "reshapes");
