@@ -152,8 +152,9 @@ function runsOfDivision(
   const isExact = isUnsigned || isNonNegative(left);
   const [a, b] = [of(left), of(right)];
   return axes(left).map((d) => {
-    const aligned = meet(a.contiguity[d] ?? 1, a.divisibility[d] ?? 1);
-    if (areLong) return aligned;
+    const contiguous = a.contiguity[d] ?? 1;
+    if (areLong) return contiguous;
+    const aligned = meet(contiguous, a.divisibility[d] ?? 1);
     return isExact ? meet(aligned, meet(everywhere(b, d), b.constancy[d] ?? 1)) : 1;
   });
 }

@@ -55,10 +55,12 @@ const canChange = ({ source: { type }, isComputed }: LoadedOperand): boolean =>
   (!isRounded(type) && isComputed !== true) ||
   (type.layout !== undefined && copyBits(type.layout) === 0);
 
-/** The axis along which an operand is copied. */
+/** The axis along which an operand is copied: that of a thread's elements, else of those of neighbouring threads. */
 function copiedAxis({ source: { type } }: StagedOperand): 0 | 1 | undefined {
-  const first = type.layout?.register.find((basis) => basis !== 0);
-  return first === 1 ? 1 : first === type.shape[1] ? 0 : undefined;
+  const axisOf = (basis: number | undefined): 0 | 1 | undefined =>
+    basis === 1 ? 1 : basis === type.shape[1] ? 0 : undefined;
+  return axisOf(type.layout?.register.find((basis) => basis !== 0)) ??
+    axisOf(type.layout?.lane.find((basis) => basis !== 0));
 }
 
 /** A staged operand whose buffer has the layout that warp groups read, with lines along the axis that is copied. */
