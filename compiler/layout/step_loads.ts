@@ -6,13 +6,15 @@
  * Each thread loads what its own addresses need, spread over them, as copies for later iterations are started without a
  * barrier, and so exchange nothing.
  */
-import type { Func, Op, Value } from "../ir/func.ts";
+import { loopOf } from "../ir/flow.ts";
+import type { Func, Op, OpOf, Value } from "../ir/func.ts";
 import { resultOf } from "../ir/op.ts";
+import { sourcesFirst } from "../ir/order.ts";
 import { hasTrait } from "../ir/table.ts";
 import { isPointer } from "../ir/types.ts";
 import { lonelyDots } from "./function_dots.ts";
 
-/** Those in loops whose only dot is the operation that takes what is loaded there. */
+/** Those in loops with one dot. */
 export function stepLoads(
   func: Func,
   flows: ReadonlyMap<Value, unknown>,
@@ -28,6 +30,20 @@ export function stepLoads(
     }
   }
   return found;
+}
+
+/** Whether the addresses of a load in a loop grow by what the loop loads. */
+export function growsByTable(
+  loop: OpOf<"while">,
+  { operands: [pointer] }: OpOf<"load"> | OpOf<"tensor_load">,
+): boolean {
+  const { test, body, leaving, repeated } = loopOf(loop);
+  const entered = leaving[pointer === undefined ? -1 : body.params.indexOf(pointer)];
+  const next = repeated[entered === undefined ? -1 : test.params.indexOf(entered)];
+  if (next === undefined) return false;
+  const inBody = new Set(body.ops);
+  const isOutside = ({ def }: Value): boolean => def === undefined || !inBody.has(def);
+  return [...sourcesFirst(next, isOutside)].some(({ def }) => def?.name === "load");
 }
 
 /** Whether all that is made of a value flows into addresses that loops carry. */

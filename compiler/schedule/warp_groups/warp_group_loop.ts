@@ -20,6 +20,7 @@
 import { loopOf } from "../../ir/flow.ts";
 import type { Func, Op, OpOf, Value } from "../../ir/func.ts";
 import type { IrType } from "../../ir/types.ts";
+import { growsByTable } from "../../layout/step_loads.ts";
 import { groupLayout, isApart } from "../../layout/warp_group.ts";
 import { copyBits } from "../../linear/threads.ts";
 import type { Target } from "../../targets.ts";
@@ -39,7 +40,13 @@ export function planGroupDot(
   staged: readonly LoadedOperand[],
   target: Target,
 ): GroupDot<LoadedOperand> | undefined {
-  return groupDotOf(func, loop, gatheredOperands(staged), target);
+  const operands = staged.flatMap((one) => {
+    if (!canChange(one)) return [];
+    // Pixels that a table of differences names have no axis of their own: 54 and 64 TFLOP/s (tests/gpu/results/texts.md).
+    const inner = copiedAxis(one) ?? (growsByTable(loop, one.load) ? axisOfLanes(one) : undefined);
+    return inGroupLayout(one, inner) ?? [];
+  });
+  return groupDotOf(func, loop, operands, target);
 }
 
 /** Those operands that threads can copy into the layouts that warp groups read, in these layouts. */
@@ -55,18 +62,26 @@ const canChange = ({ source: { type }, isComputed }: LoadedOperand): boolean =>
   (!isRounded(type) && isComputed !== true) ||
   (type.layout !== undefined && copyBits(type.layout) === 0);
 
-/** The axis along which an operand is copied: that of a thread's elements, else of those of neighbouring threads. */
-function copiedAxis({ source: { type } }: StagedOperand): 0 | 1 | undefined {
-  const axisOf = (basis: number | undefined): 0 | 1 | undefined =>
-    basis === 1 ? 1 : basis === type.shape[1] ? 0 : undefined;
-  return axisOf(type.layout?.register.find((basis) => basis !== 0)) ??
-    axisOf(type.layout?.lane.find((basis) => basis !== 0));
+/** The axis along which an operand is copied: that of a thread's elements. */
+const copiedAxis = ({ source: { type } }: StagedOperand): 0 | 1 | undefined =>
+  axisOf(type, type.layout?.register);
+
+/** The axis along which neighbouring threads have elements. */
+const axisOfLanes = ({ source: { type } }: StagedOperand): 0 | 1 | undefined =>
+  axisOf(type, type.layout?.lane);
+
+/** The axis of the first step of a layout's bits. */
+function axisOf({ shape }: IrType, bits: readonly number[] = []): 0 | 1 | undefined {
+  const first = bits.find((basis) => basis !== 0);
+  return first === 1 ? 1 : first === shape[1] ? 0 : undefined;
 }
 
 /** A staged operand whose buffer has the layout that warp groups read, with lines along the axis that is copied. */
-export function inGroupLayout<O extends StagedOperand>(operand: O): O | undefined {
+export function inGroupLayout<O extends StagedOperand>(
+  operand: O,
+  inner = copiedAxis(operand),
+): O | undefined {
   const { type } = operand.source;
-  const inner = copiedAxis(operand);
   const shared = inner === undefined ? undefined : groupLayout(type, inner);
   return shared === undefined ? undefined : {
     ...operand,
