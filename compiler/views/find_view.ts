@@ -93,14 +93,10 @@ function boundedAxes(
   const { load, shape, constraints, always, observed, known } = request;
   const masked = extentsOf(runs, constraints, demands);
   const bytes = bytesOf(resultOf(load).type.element);
-  const axes = runs.map((run, index): BoundedRun => {
+  const bounded = runs.map((run, index): BoundedRun => {
     const stride = constantOfPoly(run.stride);
     if (index > 0 && stride !== undefined && stride * BigInt(bytes) % BigInt(ALIGN) !== 0n) {
       noView(`\`${spell(coordinateOf(run))}\` counts steps of ${stride * BigInt(bytes)} bytes`);
-    }
-    if (isComputable(run.origin) && mayBeAny(run, bounds.starts(run.origin))) {
-      demandFarPlaces(run.stride, bytes, demands);
-      return { ...run, extent: undefined, isAny: true };
     }
     const { extents = [], ends = [] } = masked[index] ?? {};
     const end = ends.length === 0 ? undefined : onlyEnd(run, ends, extents);
@@ -111,17 +107,22 @@ function boundedAxes(
     }
     return { ...run, extent };
   });
-  for (const [index, { origin, end, tile, isAny }] of axes.entries()) {
-    if (isAny === true) continue;
+  const axes = bounded.map((run, index): BoundedRun => {
+    const { origin, end, stride, tile } = run;
     if (!isComputable(origin)) noView(`\`${spell(origin)}\` does not change by a constant step`);
     const { min, max } = bounds.starts(origin);
+    if (mayBeAny(run, { min, max })) {
+      demandFarPlaces(stride, bytes, demands);
+      return { ...run, isAny: true };
+    }
     const span = BigInt(tile === undefined ? 1 : shape[tile] ?? 1);
     // Copies give zeros there.
     const isMasked = end === undefined && tile !== undefined && masked[index]?.isFromZero === true;
     if (min < (isMasked ? -MOST : 0n)) noView(`\`${spell(origin)}\` may be negative`);
     const isSmall = end === undefined ? max + span <= MOST : isWithinRagged(max + span);
     if (!isSmall) noView(`\`${spell(origin)}\` may be too large for an int32`);
-  }
+    return run;
+  });
   for (const constraint of always) demandAlways(constraint, shape, demands);
   for (const constraint of [...constraints, ...always]) demandExact(constraint, shape, bounds);
   for (const one of observed) demandFit(one, axes, shape, bounds, demands);

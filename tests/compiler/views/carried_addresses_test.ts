@@ -307,6 +307,42 @@ for (
   });
 }
 
+test("pages that a table names in each iteration are boxes", () => {
+  const text = `
+__global__ void pages(half *A __noalias, half *B __noalias, float *C __noalias, int *Pages __noalias, int M, int N, int count) {
+  int rm[64] = get_program_id(0) * 64 + 0 ... 64, rn[64] = get_program_id(1) * 64 + 0 ... 64, rk[64] = 0 ... 64;
+  float sum[64, 64] = 0;
+  for (int i = 0; i < count; i += 1) {
+    int page = *(Pages + i);
+    half a[64, 64] = *?(rm[:, newaxis] < M) (A + rm[:, newaxis] * count * 64 + i * 64 + rk[newaxis, :]);
+    half b[64, 64] = *?(rn[newaxis, :] < N) (B + (long)page * 64 * N + rk[:, newaxis] * N + rn[newaxis, :]);
+    sum += dot(a, b);
+  }
+  *?(rm[:, newaxis] < M && rn[newaxis, :] < N) (C + rm[:, newaxis] * N + rn[newaxis, :]) = sum;
+}
+`;
+  const [m, n, pages] = [72, 80, [3, 0, 2, 5, 1]];
+  const k = 64 * pages.length;
+  const [a, b] = [numbers(m * k), numbers(6 * 64 * n)];
+  const wanted = Array.from({ length: m * n }, (_, index) => {
+    const [row, column] = [Math.floor(index / n), index % n];
+    return sumOf(
+      k,
+      (i) => at(a, row * k + i) * at(b, (at(pages, Math.floor(i / 64)) * 64 + i % 64) * n + column),
+    );
+  });
+  check({
+    text,
+    grid: [2, 2, 1],
+    args: {
+      ...{ A: halves(a), B: halves(b), Pages: encode("int32", pages.map(BigInt)) },
+      ...{ M: m, N: n, count: pages.length },
+    },
+    ...{ out: "C", wanted, bound: 1e-4, hasForms: false },
+  });
+  assert(planOf(text).includes("of B by tensor copies"), planOf(text));
+});
+
 test("matrices that a table names are no boxes where their index may wrap", () => {
   const narrow = planOf(EXPERTS.replace("(long)*(Experts", "*(Experts"));
   assert(!narrow.includes("of B by tensor copies"), narrow);
