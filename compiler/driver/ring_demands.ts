@@ -33,8 +33,8 @@ const LEAST_OF_SEVERAL = 3 / 4;
  * 131,071 0.87 and 0.95, of 65,535 0.95 and 0.93, of 262,144 0.96 and 0.95.
  */
 const LEAST_BLOCKS = {
-  aligned: [Infinity, 16, 4],
-  anywhere: [8, 2, 1],
+  aligned: [Infinity, 8, 4],
+  anywhere: [2, 2, 1],
 } as const;
 
 /** The most blocks that a cluster may have. */
@@ -52,9 +52,6 @@ export interface RingOptions {
  * 98,305, 131,071 and 196,608 floats with 32 and 16 warps: 0.81 and 0.93, 0.94 and 0.96, 0.81 and 0.90 of a copy.
  */
 const FEW_WARPS = { numWarps: 16, maxRegisters: 128 } as const;
-/** In 16 blocks that reduce a row once, memory is waited for, and more warps gain: RMS norm of 262,144 0.96 for 0.94. */
-const MANY_WARPS = { numWarps: 32, maxRegisters: 64 } as const;
-
 /** Conditions of launches, and how the form is compiled; undefined where rows are others. */
 export function ringDemands(
   func: Func,
@@ -85,11 +82,8 @@ export function ringDemands(
       ...shiftDemands({ vector, alike }),
     ],
     options: {
-      ...(blocks === MOST_BLOCKS && reducesOnce(func) ? MANY_WARPS : FEW_WARPS),
+      ...FEW_WARPS,
       numCtas: blocks,
     },
   };
 }
-
-const reducesOnce = ({ body }: Func): boolean =>
-  body.ops.filter(({ name }) => name === "reduce").length === 1;

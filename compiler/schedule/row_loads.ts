@@ -115,7 +115,7 @@ function lateLoads(sections: readonly Section[]): ReadonlyMap<Op, number> {
 }
 
 /** Registers of a thread; scalars do not count. */
-function wordsOf({ type: { element, layout } }: Value): number {
+export function wordsOf({ type: { element, layout } }: Value): number {
   return layout === undefined ? 0 : Math.ceil(bytesOf(element) * 2 ** layout.register.length / 4);
 }
 

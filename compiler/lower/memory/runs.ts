@@ -2,7 +2,7 @@
  * Runs of elements that may start anywhere, between memory and a buffer: one bulk copy of all vectors that a block's part has as
  * a whole, and the elements at its ends apart. Source: PTX ISA 9.0, 9.7.9.25.4 and 9.7.13.15.15.
  */
-import type { Operand } from "../../ptx/func.ts";
+import type { Operand, Register } from "../../ptx/func.ts";
 import type { OpOf, Value } from "../../ir/func.ts";
 import { operandsOf } from "../../ir/op.ts";
 import { bytesOf } from "../../ir/types.ts";
@@ -14,6 +14,7 @@ import { whole } from "../element.ts";
 import { int } from "../emitter.ts";
 import { emitDeferred, lowered } from "../values.ts";
 import { guardOf } from "./global.ts";
+import { threadLoop } from "../thread_loop.ts";
 import { slotAddress } from "./shared_buffer.ts";
 
 const LANES = 32;
@@ -95,10 +96,12 @@ const isFirstWarp = (cx: LowerContext): Operand =>
 export function lowerCopyRun(cx: LowerContext, op: OpOf<"copy_run">): void {
   emitDeferred(cx);
   const e = cx.emitter;
-  const { barriers, barrier } = operandsOf(op);
+  const { barriers, barrier, empty } = operandsOf(op);
   // Addresses too: in all warps they would take what two passes over a row's elements do.
   whereTrue(cx, isFirstWarp(cx), () => {
     const run = runOf(cx, op);
+    const isEmpty = scalar(cx, empty);
+    if (isEmpty.kind === "register") putZeros(cx, op, isEmpty);
     const at = e.address(slotAddress(cx, barriers, barrier));
     const isFirst = e.pure("setp.eq.u32", "pred", [threadInBlock(cx), int(0)]);
     e.emit(
@@ -119,6 +122,31 @@ export function lowerCopyRun(cx: LowerContext, op: OpOf<"copy_run">): void {
       guardOf(isThere),
     );
     e.emit("cp.async.mbarrier.arrive.noinc.shared::cta.b64", [at]);
+  });
+}
+
+/** Zeros from the slot on where the block's part would be, if the condition holds. */
+function putZeros(cx: LowerContext, op: OpOf<"copy_run">, condition: Register): void {
+  const { buffer, slot } = operandsOf(op);
+  const e = cx.emitter;
+  const elementBytes = bytesOf(buffer.type.element);
+  const most = elementBytes << (buffer.type.shared?.columns.length ?? 0);
+  const own = e.mul("b32", threadInBlock(cx), int(elementBytes));
+  const first = e.add("b32", slotAddress(cx, buffer, slot), own);
+  const end = e.add("b32", slotAddress(cx, buffer, slot), int(most));
+  threadLoop(e, {
+    bank: "b32",
+    enter: (at, past) => {
+      e.emit("mov.b32", [at, first]);
+      e.emit("bra", [past], { register: condition, negated: true });
+    },
+    iterate: (at) => {
+      e.emit("st.shared.b32", [e.address(at), int(0)]);
+      e.emit("add.s32", [at, at, int(LANES * elementBytes)]);
+      const more = e.register("pred");
+      e.emit("setp.lt.u32", [more, at, end]);
+      return more;
+    },
   });
 }
 

@@ -100,8 +100,11 @@ export interface RingPlan extends PassingRows {
   readonly from: Value;
   readonly to: Value;
   readonly isThere: Value;
-  /** For each load of weights, which of its elements there are in any row. */
+  /** Which elements of the load, and of each load of weights, there are in any row; undefined: all. */
+  readonly inAny: Value | undefined;
   readonly inRow: readonly (Value | undefined)[];
+  /** The 32-bit registers of a thread that may be in use from one row to the next: others are of the row that comes. */
+  readonly most: number;
 }
 
 /** What is passing; undefined where something else happens. */
@@ -146,12 +149,14 @@ export function planRing(func: Func, context: TargetContext): RingPlan | undefin
     (all, one) => one === undefined ? all : build.both(all, one),
     build.true(),
   );
+  const inAny = withoutRows(operandsOf(load).mask, axisInfo);
   const inRow = weights.map((op) => withoutRows(operandsOf(op).mask, axisInfo));
   const { ops } = func.body;
   ops.splice(ops.indexOf(load), 0, ...atLoad);
   ops.splice(ops.indexOf(store), 0, ...atStore);
   const vectorBits = ownAccess(load, axisInfo)?.vectorBits ?? 0;
-  return { ...passing, extent, elementBytes, vectorBits, from, to, isThere, inRow };
+  const most = (context.maxRegisters ?? 0) / 2;
+  return { ...passing, extent, elementBytes, vectorBits, from, to, isThere, inAny, inRow, most };
 }
 
 /** The part of a mask that is not the same all along a row. */

@@ -46,7 +46,7 @@ import { SCALARS } from "../../support/scalar.ts";
 import type { Pass, TargetContext } from "../../tile/pass.ts";
 import { ScheduleBuilder } from "../builder.ts";
 import { carry } from "../carried.ts";
-import { derivedFrom, isZero, type Section, sectionsOf } from "../row_loads.ts";
+import { derivedFrom, isZero, type Section, sectionsOf, wordsOf } from "../row_loads.ts";
 import { nextPosition, type Position } from "../warp_groups/ring_position.ts";
 import { ScalarsAgain } from "./row_scalars.ts";
 import { ringArea } from "./ring_area.ts";
@@ -76,6 +76,7 @@ const INT32 = scalarType("int32");
 const BOOL = scalarType("bool");
 
 /** Of the operands of `select`. */
+const CONDITION = 0;
 const THEN = 1;
 
 /** A run in memory, and its place in the buffer. */
@@ -95,6 +96,8 @@ class Passing {
   /** What is computed again in the section; the same where only elements of the row are wanted. */
   readonly #made = new Map<Value, Value>();
   readonly #inRow = new Map<Value, Value>();
+  /** What the last section wants again, and costs more to compute than a register. */
+  readonly #held = new Map<Value, Value>();
   #place: Place | undefined;
 
   constructor(
@@ -105,7 +108,7 @@ class Passing {
   }
 
   run(): void {
-    const { func, plan: { load, rows } } = this;
+    const { func, plan: { load } } = this;
     const { span } = load;
     addZeroOnce(func);
     takeTurns(func, turnsAhead(func, span, AHEAD), { programs: true, several: true });
@@ -127,21 +130,20 @@ class Passing {
       inside.effect("mbarrier_init", [mail], { arrivals: 1 });
     });
     before.barrier();
-    /** Starts the copy of a program's row; of nothing, where there is no program. */
-    const copy = (build: ScheduleBuilder, one: Value, slot: Value): void => {
-      const isOne = build.value("lt", [one, count], BOOL);
-      const at = this.#placeOf(build, slot, { from: program, to: one }, isOne);
-      build.effect("copy_run", [at.pointer, at.count, buffer, at.slot, barriers, slot]);
+    /** Where a program's row is in a slot, of which nothing is copied if there is none. */
+    const placeOf = (build: ScheduleBuilder, one: Value, slot: Value): Place =>
+      this.#placeOf(build, slot, { from: program, to: one }, build.value("lt", [one, count], BOOL));
+    const copy = (build: ScheduleBuilder, one: Value, slot: Value, isFirst = false): void => {
+      const at = placeOf(build, one, slot);
+      const empty = isFirst ? isNone(build, at) : build.value("constant", [], BOOL, { value: 0n });
+      build.effect("copy_run", [at.pointer, at.count, buffer, at.slot, barriers, slot, empty]);
     };
     const wait = (build: ScheduleBuilder, { slot, parity }: Position): void =>
       build.effect("mbarrier_wait", [barriers, slot, parity]);
     /** What the first section of a program reduces its row to, which is there. */
-    const reduce = (build: ScheduleBuilder, one: Value, { slot }: Position): Value => {
-      // Nothing was copied for what is no program: masks of rows say so, where there are any.
-      const isOne = rows.length > 0 ? undefined : build.value("lt", [one, count], BOOL);
-      return this.#reduce(build, beginning, { from: program, to: one, isOne }, slot);
-    };
-    starts.forEach((one, slot) => copy(before, one, before.int(slot)));
+    const reduce = (build: ScheduleBuilder, one: Value, place: Value): Value =>
+      this.#reduce(build, beginning, { from: program, to: one }, place);
+    starts.forEach((one, slot) => copy(before, one, before.int(slot), slot === 0));
     // Two numbers are under way: what is drawn in one iteration is sent in the next one, and wanted in the one after that.
     const blocks = before.value("num_blocks", [], INT32);
     const known = before.value("mul", [blocks, before.int(AHEAD)], INT32);
@@ -157,27 +159,37 @@ class Passing {
     before.effect("send_program", [number, mail, zero]);
     const drawnFirst = draw(before);
     wait(before, start);
-    const initial = { at: start, drawn: drawnFirst, sum: reduce(before, first, start) };
+    const place = placeOf(before, first, zero).slot;
+    const initial = { at: start, place, drawn: drawnFirst, sum: reduce(before, first, place) };
 
-    const { inBody: { at, drawn, sum }, yields, results } = carry({ func, loop }, initial);
+    const { inBody: { at, place: own, drawn, sum }, yields, results } = carry(
+      { func, loop },
+      initial,
+    );
     const build = this.#build;
     this.#known.set(resultOf(lastOf(beginning)), sum);
     this.#section(beginning.slice(0, -1));
-    this.#place = this.#placeOf(build, at.slot, { from: program, to: program });
-    others.slice(0, -1).forEach((section) => this.#section(section));
+    this.#place = { ...this.#placeOf(build, at.slot, { from: program, to: program }), slot: own };
+    others.slice(0, -1).forEach((section) => {
+      this.#section(section);
+      this.#hold();
+    });
     const later = nextPosition(build, { slots: SLOTS }, at);
     const following = build.value("add", [known, receive(build, at)], INT32);
     end.operands[AHEAD - 1] = following;
     build.effect("wait_runs", []);
     copy(build, following, build.advance(later.slot, SLOTS));
     wait(build, later);
-    const ofNext = reduce(build, next, later);
+    // What is no row is computed as the last one that there was: nothing shows it, and no mask need say so.
+    const itsPlace = placeOf(build, next, later.slot);
+    const placeAfter = build.value("select", [isNone(build, itsPlace), own, itsPlace.slot], INT32);
+    const ofNext = reduce(build, next, placeAfter);
     alternate(ofNext.def);
     // While what blocks have sent each other is under way.
     build.effect("send_program", [drawn, mail, later.slot]);
     const numberAfter = draw(build);
     others.slice(-1).forEach((section) => this.#section(section));
-    yields({ at: later, drawn: numberAfter, sum: ofNext });
+    yields({ at: later, place: placeAfter, drawn: numberAfter, sum: ofNext });
     body.ops = [...this.#out, end];
 
     const after = new ScheduleBuilder(func, [], span);
@@ -241,20 +253,19 @@ class Passing {
     });
   }
 
-  /** What the first section of a program reduces the row in a slot to. */
+  /** What the first section of a program reduces the row at a place to. */
   #reduce(
     build: ScheduleBuilder,
     section: Section,
-    program: { readonly from: Value; readonly to: Value; readonly isOne: Value | undefined },
-    slot: Value,
+    program: { readonly from: Value; readonly to: Value },
+    place: Value,
   ): Value {
     const { func, plan: { load } } = this;
     const sum = resultOf(lastOf(section));
     const known = new Map(this.#known);
     known.delete(sum);
     const again = new ScalarsAgain(func, build.out, program, known);
-    const place = this.#placeOf(build, slot, program);
-    const read = this.#read(build, place, (value) => again.of(value), program.isOne);
+    const read = this.#read(build, place, (value) => again.of(value));
     known.set(resultOf(load), read);
     return again.of(sum);
   }
@@ -271,6 +282,18 @@ class Passing {
         alternate(op);
         this.#out.push(op);
       }
+    }
+  }
+
+  /** Keeps powers that a section has computed of the row, if weights leave registers for them. */
+  #hold(): void {
+    const { weights, most } = this.plan;
+    const inUse = [...weights.map(resultOf), ...this.#held.values()];
+    let words = inUse.reduce((sum, one) => sum + wordsOf(one), 0);
+    for (const [value, made] of this.#made) {
+      if (madeBy(value, "math") === undefined || words + wordsOf(made) > most) continue;
+      words += wordsOf(made);
+      this.#held.set(value, made);
     }
   }
 
@@ -305,7 +328,7 @@ class Passing {
   }
 
   #remade(value: Value, made: Map<Value, Value>): Value {
-    const known = this.#known.get(value) ?? made.get(value);
+    const known = this.#known.get(value) ?? made.get(value) ?? this.#held.get(value);
     if (known !== undefined) return known;
     const again = this.#make(value, made === this.#inRow);
     takeNames(again, value);
@@ -314,51 +337,49 @@ class Passing {
   }
 
   #make({ def, type }: Value, isInRow: boolean): Value {
-    const { load } = this.plan;
+    const { load, inAny } = this.plan;
     const op = must(def, "operation");
     if (op === load) {
       const place = must(this.#place, "place of a row");
       return isInRow
-        ? this.#readAll(this.#build, place)
-        : this.#read(this.#build, place, (one) => one);
+        ? this.#readAll(this.#build, place.slot)
+        : this.#read(this.#build, place.slot, (one) => one);
     }
     const isChoice = isOp(op, "select") && this.#isRow(op);
-    const operands = op.operands.map((one, i) =>
-      isInRow || (isChoice && i === THEN) ? this.#inRowOf(one) : this.#valueOf(one)
-    );
+    const operands = op.operands.map((one, i) => {
+      if (isChoice && i === CONDITION && inAny !== undefined) return inAny;
+      return isInRow || (isChoice && i === THEN) ? this.#inRowOf(one) : this.#valueOf(one);
+    });
     const again = newUncheckedOp(this.func, op.name, operands, [type], op.span, op.attrs);
     this.#out.push(again);
     return resultOf(again);
   }
 
   /** The row at a place, with whatever is beyond it. */
-  #readAll(build: ScheduleBuilder, { slot }: Place): Value {
+  #readAll(build: ScheduleBuilder, slot: Value): Value {
     const operands = [must(this.#buffer, "buffer"), slot];
     return build.value("local_load", operands, resultOf(this.plan.load).type, {
       access: "vectors",
     });
   }
 
-  /** The row at a place, and what is beyond it, by values of its program; nothing of it where there is none. */
-  #read(
-    build: ScheduleBuilder,
-    place: Place,
-    ofProgram: (value: Value) => Value,
-    isOne?: Value,
-  ): Value {
-    const { load } = this.plan;
-    const { mask, other } = operandsOf(load);
+  /** The row at a place, and what is beyond it, by values of its program; anything where there is no row. */
+  #read(build: ScheduleBuilder, place: Value, ofProgram: (value: Value) => Value): Value {
+    const { load, inAny } = this.plan;
+    const { other } = operandsOf(load);
     const { type } = resultOf(load);
     const read = this.#readAll(build, place);
-    const own = mask && ofProgram(mask);
-    const inRow = isOne === undefined ? own : build.maskBy(isOne, own, type);
-    if (inRow === undefined) return read;
+    if (inAny === undefined) return read;
     const fill = other === undefined || isZero(other)
       ? build.value("constant", [], type, { value: zeroOf(type) })
       : ofProgram(other);
-    return build.value("select", [inRow, read, fill], type);
+    return build.value("select", [inAny, read, fill], type);
   }
 }
+
+/** Whether nothing is copied to a place. */
+const isNone = (build: ScheduleBuilder, { count }: Place): Value =>
+  build.value("le", [count, build.int(0)], BOOL);
 
 /** Gives a reduction memory for two times if it is over several blocks: parts of two rows may be under way at once. */
 function alternate(op: Op | undefined): void {

@@ -240,11 +240,23 @@ Deno.test("ringRows is for as many blocks as it takes to gain, by weights and al
     ([0, 1, 2] as const).map((weights) =>
       [1, 2, 4, 8, 16].filter((blocks) => has({ blocks, weights, aligned }))
     );
-  assertEquals(gains(false), [[8, 16], [2, 4, 8, 16], [1, 2, 4, 8, 16]]);
-  assertEquals(gains(true), [[], [16], [4, 8, 16]]);
+  assertEquals(gains(false), [[2, 4, 8, 16], [2, 4, 8, 16], [1, 2, 4, 8, 16]]);
+  assertEquals(gains(true), [[], [8, 16], [4, 8, 16]]);
   const shape = { type: "float32", blocks: 8, reductions: 1, weights: 2, aligned: true } as const;
   const { when, persistent } = must(formsOf(textOf(shape), true).forms.find(isRing), "a form");
   assertEquals([when.map(({ text }) => text), persistent], [["N >= 98304"], "several"]);
+});
+
+Deno.test("ringRows computes powers once where weights leave registers for them", () => {
+  const powersOf = (weights: 0 | 2): number => {
+    const load = "float top = x[max]; x = exp(x - top);";
+    const shape: Shape = { type: "float32", blocks: 2, reductions: 1, weights, aligned: false };
+    const { ptx, forms } = formsOf(textOf(shape, { load }));
+    const { symbol, threads } = must(forms.find(isRing), "a form");
+    const [, body = ""] = ptx.split(`.entry ${symbol}(`);
+    return body.slice(0, body.indexOf("\n}")).split("ex2.").length - 1 - PART / threads;
+  };
+  assertEquals([powersOf(0), powersOf(2)], [0, 32]);
 });
 
 Deno.test("ringRows leaves alone what stores or loads other things", () => {
