@@ -15,6 +15,7 @@ import type { PtxKernel } from "../ptx/func.ts";
 import { printModule } from "../ptx/print.ts";
 import { requiredVersion } from "../ptx/version.ts";
 import { tensorMapPlans } from "../schedule/warp_groups/tensor_maps.ts";
+import { registersOfRows } from "../schedule/stage_rows.ts";
 import { DEFAULT_FLOATS } from "../support/float_options.ts";
 import { ALL_TARGETS, type Target, type TargetName, traceTarget } from "../targets.ts";
 import type { Form, TargetContext } from "../tile/pass.ts";
@@ -358,7 +359,9 @@ const optionsOf = (
 function emitPassed({ func, analyses }: Passed, lowering: TargetLowering): EmittedEntry {
   const { symbol, debug = false, target, files, onHomes, startsLate = false, watch = {} } =
     lowering;
-  const options = { ...optionsOf(lowering), symbol, debug, target, files, onHomes, startsLate };
+  const maxRegisters = registersOfRows(func, { ...optionsOf(lowering), ...analyses, target });
+  const entry = { ...optionsOf(lowering), maxRegisters };
+  const options = { ...entry, symbol, debug, target, files, onHomes, startsLate };
   try {
     return timed(watch, "emit", () => emitEntry(func, options, analyses.axisInfo()));
   } catch (error) {

@@ -77,7 +77,11 @@ export function derivedFrom(
 }
 
 /** The most 32-bit registers of a thread that tiles from memory take from one section to a later one. */
-function heldWords(func: Func, sections: readonly Section[], staged: ReadonlySet<Op>): number {
+export function heldWords(
+  func: Func,
+  sections: readonly Section[],
+  staged: ReadonlySet<Op>,
+): number {
   const data = derivedFrom(func, ({ name }) => name === "load");
   const again = derivedFrom(func, (op) => staged.has(op));
   const madeIn = new Map(

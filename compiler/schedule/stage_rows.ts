@@ -22,6 +22,7 @@ import { bytesInBlock, ownBuffer } from "./own_copies.ts";
 import {
   chooseLoads,
   derivedFrom,
+  heldWords,
   isQuiet,
   isZero,
   type RowLoad,
@@ -51,6 +52,21 @@ export const stageRows: Pass<TargetContext> = {
     return true;
   },
 };
+
+/**
+ * The registers that a program permits, or what it needs where a target has no copies that would keep its rows elsewhere: twice
+ * what tiles take. Softmax of 16,384 halves in 56 registers spilled 250 bytes of a thread on sm_75.
+ */
+export function registersOfRows(
+  func: Func,
+  { maxRegisters, target, axisInfo }: Pick<TargetContext, "maxRegisters" | "target" | "axisInfo">,
+): number | undefined {
+  if (maxRegisters === undefined || target.asyncCopies) return maxRegisters;
+  const sections = sectionsOf(func);
+  const isHeld = sections.length > 1 &&
+    chooseLoads(func, sections, axisInfo(), maxRegisters / 2).length > 0;
+  return isHeld ? Math.max(maxRegisters, 2 * heldWords(func, sections, new Set())) : maxRegisters;
+}
 
 interface Copied {
   readonly buffer: Value;

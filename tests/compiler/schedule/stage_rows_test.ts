@@ -64,6 +64,17 @@ Deno.test("stage-rows: the same bits as from registers, in any number of blocks,
   }
 });
 
+Deno.test("registersOfRows() gives twice what rows take where no copies would keep them elsewhere", () => {
+  const boundOn = (target: "sm_75" | "sm_80", registers: number): number =>
+    Number(
+      /\.maxnreg (\d+)/.exec(new CompiledText(text("float", "0", 1, registers), target).ptx)?.[1],
+    );
+  // A thread has 16 elements of x, and of y.
+  assert(boundOn("sm_75", 24) >= 64);
+  assertEquals(boundOn("sm_75", 128), 128);
+  assertEquals(boundOn("sm_80", 24), 24);
+});
+
 Deno.test("stage-rows: what was copied is there before the program writes", () => {
   const kernel = new CompiledText(
     `#pragma tri num_ctas=2
