@@ -1,5 +1,6 @@
 /** Every operation of a function that accesses memory, with its address and mask taken apart. */
 import { must } from "../support/bug.ts";
+import { SCALARS } from "../support/scalar.ts";
 import type { Span } from "../support/source.ts";
 import type { Func, Op, OpOf, Region, Value } from "../ir/func.ts";
 import { loopOf } from "../ir/flow.ts";
@@ -8,10 +9,10 @@ import { bytesOf, isPointer } from "../ir/types.ts";
 import { isMemoryOp, type MemoryOp, rowOf } from "../ir/table.ts";
 import { walkOps } from "../ir/walk.ts";
 import { AffineAnalysis } from "./affine.ts";
-import type { Observation } from "./affine_rules.ts";
+import { type Constraint, type Observation, varies } from "./affine_rules.ts";
 import { type Dividend, dividendsIn } from "./dividends.ts";
 import { type Bound, boundsOf } from "./groups.ts";
-import type { Atom, Poly, Term } from "./poly.ts";
+import { type Atom, isNonNegative, type Poly, type Term } from "./poly.ts";
 import { Roots } from "./reach.ts";
 import type { Access } from "./types.ts";
 
@@ -105,7 +106,7 @@ function accessIn(
   const address = analysis.pointer(pointer);
   if (address === undefined || !isPointer(element)) return undefined;
   const all = mask === undefined ? [] : analysis.mask(mask);
-  const constraints = all.filter(({ poly }) => isOfLaunch(poly));
+  const constraints = all.filter((one) => isOfLaunch(one.poly) && !mayWrapBelow(one));
   const bounds = boundsOf(constraints);
   return {
     op,
@@ -120,6 +121,13 @@ function accessIn(
     isConditional,
   };
 }
+
+/**
+ * Whether a comparison is of a number without sign that may have been below zero in some lanes, as `(unsigned) i < N` of
+ * `i = lane - 1`: they are not let through, so no launch must be refused for them.
+ */
+const mayWrapBelow = ({ observed }: Constraint): boolean =>
+  observed.some(({ poly, type }) => !SCALARS[type].signed && varies(poly) && !isNonNegative(poly));
 
 /** Whether nothing but the launch and numbers of iterations decides it. */
 const isOfLaunch = (poly: Poly): boolean =>

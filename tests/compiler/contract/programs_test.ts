@@ -1,6 +1,6 @@
 /** Contracts of kernels whose programs do one row or block each: what the grid says about tensors, and loads about the grid. */
 import { assertEquals } from "../../support/assert.ts";
-import { contractOf, touchedBy } from "./support/contract_of.ts";
+import { contractOf, requiresOf, touchedBy } from "./support/contract_of.ts";
 
 const ROW = `long row = get_program_id(0);
   int col[64] = 0 ... 64;`;
@@ -97,4 +97,16 @@ Deno.test("rows that programs step over begin with the first one that a mask let
     { N: 10, programs: 4 },
   );
   assertEquals(known, { X: [10, 59] });
+});
+
+Deno.test("indices that are compared as numbers without sign may be negative: no launch is refused for it", () => {
+  const body = (row: string): string =>
+    `int row = ${row};
+  int col[16] = 0 ... 16;
+  *?(col < C && (unsigned)row < (unsigned)N) (X + row * C + col) = 1;`;
+  const parameters = "float *X, int N, int C, int pad";
+  for (const row of ["get_program_id(0) - 1", "get_program_id(0) * 2 - pad"]) {
+    const requires = requiresOf(parameters, body(row));
+    assertEquals(requires.filter((text) => /^0( |$)/.test(text)), [], row);
+  }
 });

@@ -31,6 +31,11 @@ export function accessOf(parameters: string, body: string): Readonly<Record<stri
   );
 }
 
+/** What launches must meet. */
+export function requiresOf(parameters: string, body: string): readonly string[] {
+  return compiled(parameters, body, "").requires.map(({ text }) => text);
+}
+
 /** The first and last element that a launch touches of each pointer, for values of the other parameters. */
 export function touchedBy(
   parameters: string,
