@@ -26,7 +26,7 @@
  * beyond a row, not whether there is one. So softmax has 850 instructions a row in a warp where it had 1110: of 98,305 floats 0.79
  * and 0.93 of a copy on an H200.
  *
- * Layer norm of rows of 32,767 and 131,071 floats on an H200: 0.71, 0.67 and 0.64 of a copy without, 0.94, 0.94 and 0.96
+ * Layer norm of rows of 32,767, 65,535 and 131,071 floats on an H200: 0.71, 0.67 and 0.64 of a copy without, 0.94, 0.94 and 0.96
  * with it, of 262,144 0.80 and 0.94; slots that begin at 16 bytes 0.04 less; without the overlap 262,144 lost 0.2
  * (tests/gpu/results/rows.md). What limits then is the number of instructions of a row, as much as memory.
  */
