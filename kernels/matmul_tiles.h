@@ -15,10 +15,14 @@
 #pragma tri configs MB in {64},  NB in {64},  KB in {128}; num_warps in {4}, num_stages in {6} if sizeof(TYPE) == 2 && __TRI_SPECIALIZED__ == 2 && __TRI_ARCH_SPECIFIC__ == 900
 // A few rows are as fast as what B brings: much of it under way at a time, on all multiprocessors.
 #pragma tri configs MB in {16},  NB in {64},  KB in {64}; num_warps in {4}, num_stages in {8} if sizeof(TYPE) == 2 && (__TRI_SPECIALIZED__ == 1 || __TRI_SPECIALIZED__ == 2)
-#pragma tri configs MB in {16},  NB in {64},  KB in {128}; num_warps in {4}, num_stages in {6} if sizeof(TYPE) == 2 && (__TRI_SPECIALIZED__ == 1 || __TRI_SPECIALIZED__ == 2) && __TRI_ARCH_SPECIFIC__ == 900
+#pragma tri configs MB in {16},  NB in {64},  KB in {128}; num_warps in {4}, num_stages in {6} if sizeof(TYPE) == 2 && __TRI_SPECIALIZED__ == 2 && __TRI_ARCH_SPECIFIC__ == 900
 #pragma tri configs MB in {16},  NB in {32},  KB in {128}; num_warps in {4}, num_stages in {8} if sizeof(TYPE) == 2 && (__TRI_SPECIALIZED__ == 1 || __TRI_SPECIALIZED__ == 2) && __TRI_ARCH_SPECIFIC__ == 900
 // Bytes by rows and by columns, the second condition, are as wgmma wants them.
 #pragma tri configs MB in {128}, NB in {128, 256}, KB in {128}; num_warps in {8}, num_stages in {4} if sizeof(TYPE) == 1 && __TRI_SPECIALIZED__ == 2 && (NB == 128 || __TRI_ARCH_SPECIFIC__ == 900)
+#pragma tri configs MB in {16},  NB in {32},  KB in {256}; num_warps in {4}, num_stages in {8} if sizeof(TYPE) == 1 && __TRI_SPECIALIZED__ == 2 && __TRI_ARCH_SPECIFIC__ == 900
+#pragma tri configs MB in {16},  NB in {64},  KB in {128}; num_warps in {4}, num_stages in {8} if sizeof(TYPE) == 1 && __TRI_SPECIALIZED__ == 2 && __TRI_ARCH_SPECIFIC__ == 900
+#pragma tri configs MB in {64},  NB in {64, 128}, KB in {256}; num_warps in {4}, num_stages in {4} if sizeof(TYPE) == 1 && __TRI_SPECIALIZED__ == 2 && __TRI_ARCH_SPECIFIC__ == 900
+#pragma tri configs MB in {128}, NB in {128}, KB in {128}; num_warps in {4}, num_stages in {6} if sizeof(TYPE) == 1 && __TRI_SPECIALIZED__ == 2 && __TRI_ARCH_SPECIFIC__ == 900
 #pragma tri configs MB in {128}, NB in {64},  KB in {64}; num_warps in {4} if sizeof(TYPE) == 1 && __TRI_SPECIALIZED__ && __TRI_SPECIALIZED__ <= 4 && __TRI_SPECIALIZED__ != 2
 // Those by rows come from registers, for NB rows of the transposed product.
 #pragma tri configs MB in {256}, NB in {128}, KB in {128}; num_warps in {8}, num_stages in {4} if sizeof(TYPE) == 1 && __TRI_SPECIALIZED__ == 1 && __TRI_ARCH_SPECIFIC__ == 900

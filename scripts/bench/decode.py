@@ -20,8 +20,8 @@ CASES = [
     ("float16", 16, 32, 8, 8192, 64),
 ]
 PAGE = 64
-# Programs of the first step: three rounds of what a GPU of 132 multiprocessors runs at a time.
-PROGRAMS = 1188
+# Programs of the first step: what a GPU of 132 multiprocessors runs at a time.
+PROGRAMS = 396
 
 
 def sdpa(backend, q, k, v, scale):
@@ -32,7 +32,8 @@ def sdpa(backend, q, k, v, scale):
 def calls_of(kernels, variant, q, k, v, table, lengths, programs):
     """Both steps, what they write, and the entry of the first."""
     (b, h, m, d), (pages, kh, size, _) = q.shape, k.shape
-    splits = max(1, programs // (kh * b))
+    # Where the pairs of sequences and heads are more than that, three rounds of it.
+    splits = max(1, (programs if kh * b <= programs else 3 * programs) // (kh * b))
     parts = torch.full((b, h, m, splits, d), float("nan"), device="cuda")
     parts_lse = torch.full((b, h, m, splits), float("nan"), device="cuda")
     o = torch.full_like(q, float("nan"))
