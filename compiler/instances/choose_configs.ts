@@ -52,12 +52,14 @@ type Labels = ReadonlyMap<TargetName, readonly string[]>;
 /**
  * Chooses for one variant. `left` is what the filter leaves for each specialisation, the general one first; one for
  * which it leaves nothing on a target has what the general one has there. First configurations come in the order of
- * specialisations, because launches take the first that their arguments allow.
+ * specialisations, because launches take the first that their arguments allow. So a specialisation that demands what earlier
+ * ones do (`alike`) is for targets where these are left out.
  */
 export function chooseConfigs(
   left: ReadonlyMap<string, Iterable<PassingConfig>>,
   wanted: Wanted,
   targets: readonly TargetName[],
+  alike: ReadonlyMap<string, readonly string[]>,
 ): Choices {
   const lists = new Map([...left].map(([name, one]) => [name, listOf(one, wanted, targets)]));
   const general = lists.get(GENERAL) ?? [];
@@ -65,8 +67,12 @@ export function chooseConfigs(
   if (bare.length > 0 && !isOnly(wanted)) return { chosen: [], bare };
   const all = new Map([...lists.values()].flat().map(({ label, config }) => [label, config]));
   const suffixes = makeUnique([...all.keys()].map(suffixOf));
+  const isReached = (name: string, target: TargetName): boolean =>
+    isOnly(wanted) ||
+    !alike.get(name)?.some((one) => labelsOn(lists.get(one) ?? [], target).length > 0);
   const named = [...lists].map(([name, list]) => {
     const on: Labels = new Map(targets.map((target) => {
+      if (!isReached(name, target)) return [target, []];
       const own = labelsOn(list, target);
       const isReplaced = own.length === 0 && !isOnly(wanted) &&
         !list.some(({ leftOut }) => leftOut.includes(target));

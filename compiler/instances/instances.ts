@@ -83,6 +83,7 @@ export function planInstances(
     ? all
     : all.filter(({ bindings }) => isOwn(variantDefines(items, commandLine, bindings)));
   const specializations = plannedSpecializations(items);
+  const alike = new Map(specializations.map((one) => [one.name, one.alike]));
   const count = variants.length * specializations.length;
   if (!budget.allowsInstances(count, items[0]?.item.span, reporter)) {
     return { kernel, instances: [], items, parameters };
@@ -98,7 +99,8 @@ export function planInstances(
         return [name, passingConfigs(items, commandLine, scope, reporter, budget)];
       }),
     );
-    const { chosen, bare } = chooseConfigs(left, wantedOf(configurations, kernel, name), targets);
+    const wanted = wantedOf(configurations, kernel, name);
+    const { chosen, bare } = chooseConfigs(left, wanted, targets, alike);
     // What a faulty filter leaves is not said, and of several variants one shows the mistake.
     if (bare.length > 0 && !isForOne && reporter.errorCount === errors) {
       reportNoneLeft(items, name, bare, targets, reporter);

@@ -9,7 +9,7 @@ import { type Bounds, boundsIn, divisibilityIn, valuesIn } from "../contract/con
 import { leastCommonMultiple } from "../support/arith.ts";
 import type { Inferred } from "../contract/infer.ts";
 import type { OptionSetting, SourcedItem } from "../pragma/pragma.ts";
-import { specializeRows } from "../pragma/specialize_rows.ts";
+import { type SpecializeRow, specializeRows } from "../pragma/specialize_rows.ts";
 import type { Bindings } from "./configurations.ts";
 import type { KernelParams } from "../contract/kernel_params.ts";
 import type { Requirement } from "../contract/types.ts";
@@ -46,6 +46,8 @@ export interface PlannedSpecialization {
   readonly bindings: Bindings;
   /** In place of those of the configurations. */
   readonly options: readonly OptionSetting[];
+  /** Earlier ones that demand the same: launches take the first of them that their target has. */
+  readonly alike: readonly string[];
 }
 
 /** What there may be, the general instance first. It has the value that is listed last for each parameter. */
@@ -60,15 +62,25 @@ export function plannedSpecializations(
   }
   const rows = specializeRows(items.map(({ item }) => item));
   return [
-    { name: specializationName(""), bindings: general, options: [] },
-    ...rows.map(({ suffix, binding, options }) => ({
-      name: specializationName(suffix),
-      bindings: binding === undefined
-        ? general
-        : new Map([...general, [binding.name, binding.value]]),
-      options,
-    })),
+    { name: specializationName(""), bindings: general, options: [], alike: [] },
+    ...rows.map((row, index) => {
+      const { suffix, binding, options } = row;
+      return {
+        name: specializationName(suffix),
+        bindings: binding === undefined
+          ? general
+          : new Map([...general, [binding.name, binding.value]]),
+        options,
+        alike: rows.slice(0, index).filter((one) => demandOf(one) === demandOf(row))
+          .map((one) => specializationName(one.suffix)),
+      };
+    }),
   ];
+}
+
+/** What rows with equal demands have equal. */
+function demandOf({ isAutomatic, condition, binding }: SpecializeRow): string {
+  return JSON.stringify([isAutomatic, condition?.text, binding?.name, binding?.value]);
 }
 
 /** The general instance and those that a caller with good arguments gets instead. */

@@ -211,3 +211,21 @@ Deno.test("instances for ranges give what the general one gives, on targets with
     }
   }
 });
+
+Deno.test("a specialisation that demands what an earlier one does exists where that one is left out", () => {
+  const source = rows(`
+#pragma tri specialize(auto && N <= COLS) for COLS in {256}; num_ctas=2
+#pragma tri specialize(auto && N <= COLS) for COLS in {256}; num_warps=8
+#pragma tri specialize(N <= COLS) for COLS in {256}
+#pragma tri specialize(auto && N <= COLS) for COLS in {128}
+#pragma tri grid(1)`);
+  const { kernels, diagnostics } = compileFile(source, { targets: ["sm_80", "sm_90"] });
+  assertEquals(diagnostics.filter(({ severity }) => severity === "error"), []);
+  const [kernel] = kernels;
+  const symbolsOn = (target: string): readonly string[] =>
+    must(kernel, "the kernel").instances
+      .filter(({ availableOn }) => availableOn?.some((one) => one === target) ?? true)
+      .map(({ symbol }) => symbol);
+  assertEquals(symbolsOn("sm_80"), ["normalise", "normalise_s2", "normalise_s3", "normalise_s4"]);
+  assertEquals(symbolsOn("sm_90"), ["normalise", "normalise_s1", "normalise_s3", "normalise_s4"]);
+});
