@@ -8,6 +8,7 @@ import { apply } from "./expr.ts";
 import {
   addPoly,
   type Atom,
+  constantOf,
   gridAtom,
   isFollowed,
   laneAtom,
@@ -18,6 +19,7 @@ import {
   polyKey,
   polyOf,
   polyOfAtom,
+  quotientOf,
   scalePoly,
   subPoly,
 } from "./poly.ts";
@@ -101,6 +103,18 @@ const uniform =
     if (a === undefined || b === undefined || varies(a.poly) || varies(b.poly)) return undefined;
     return bounded(opaque(operator, a.poly, b.poly, resultOf(op)), bothObserved(a, b, type));
   };
+
+/** A division that leaves nothing, whatever the iteration or program: `k / 2` where a loop counts k in steps of 64. */
+const divided: IntRule<"div"> = (op, type, of) => {
+  const { left, right } = operandsOf(op);
+  const [a, b] = [of(left), of(right)];
+  const divisor = b && constantOf(b.poly);
+  if (a === undefined || b === undefined || divisor === undefined || divisor <= 0n) {
+    return undefined;
+  }
+  const quotient = varies(a.poly) ? quotientOf(a.poly, b.poly) : undefined;
+  return quotient && bounded(quotient, bothObserved(a, b, type));
+};
 
 /** A function of numbers of the launch that is no polynomial; `value` of the program, if it has it. */
 export function opaque(operator: ContractOperator, a: Poly, b: Poly, value?: Value): Poly {
@@ -214,7 +228,7 @@ export const INT_RULES: { readonly [N in TileOp]?: IntRule<N> } = {
     const value = of(operandsOf(op).value);
     return value && { poly: scalePoly(value.poly, -1n), observed: value.observed };
   },
-  div: uniform("/"),
+  div: (op, type, of) => uniform("/")(op, type, of) ?? divided(op, type, of),
   rem: uniform("%"),
   min: uniform("min"),
   max: uniform("max"),

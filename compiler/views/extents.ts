@@ -8,7 +8,7 @@
  * Where a mask ends at a number that the program has computed or loaded, the axis is ragged (ragged.ts).
  */
 import type { AffineAnalysis } from "../contract/affine.ts";
-import { type Constraint, varies } from "../contract/affine_rules.ts";
+import { type Constraint, opaque, varies } from "../contract/affine_rules.ts";
 import { apply, constant } from "../contract/expr.ts";
 import {
   addPoly,
@@ -17,6 +17,7 @@ import {
   polyExpr,
   polyOf,
   quotientOf,
+  scalePoly,
   subPoly,
 } from "../contract/poly.ts";
 import type { ContractExpr } from "../contract/types.ts";
@@ -91,7 +92,8 @@ export function smallest(extents: readonly Poly[]): ContractExpr | undefined {
 
 /**
  * The extent that a loop gives to an axis that it reads in whole steps: while `step * iteration < E` it reads `step` elements
- * from there on, so nothing at E or after it if E is a multiple of the step.
+ * from there on, so nothing at E or after it if E is a multiple of the step. What it compares may be a multiple of what it
+ * reads: while `parts * step * iteration < E`, nothing at `E / parts`.
  */
 export function extentOfLoop(
   run: Run,
@@ -107,15 +109,18 @@ export function extentOfLoop(
   const step = constantOf(term.coefficient);
   if (step === undefined || step < BigInt(span)) return undefined;
   for (const { poly } of analysis.mask(loopOf(atom.loop).continues)) {
-    // origin - E < 0
-    const extent = addPoly(subPoly(run.origin, poly), polyOf(1));
-    if (varies(extent)) continue;
-    if (quotientOf(extent, polyOf(step)) === undefined) {
+    // parts * origin - E < 0
+    const parts = (poly.get(atom.key)?.coefficient ?? 0n) / step;
+    if (parts < 1n) continue;
+    const end = addPoly(subPoly(scalePoly(run.origin, parts), poly), polyOf(1));
+    if (varies(end)) continue;
+    const whole = polyOf(parts * step);
+    if (quotientOf(end, whole) === undefined) {
       demands.add(
-        apply("==", apply("%", polyExpr(extent), constant(step)), constant(0)),
+        apply("==", apply("%", polyExpr(end), constant(parts * step)), constant(0)),
       );
     }
-    return extent;
+    return quotientOf(end, polyOf(parts)) ?? opaque("/", end, polyOf(parts));
   }
   return undefined;
 }

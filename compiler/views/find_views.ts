@@ -12,12 +12,12 @@ import { hasTrait } from "../ir/table.ts";
 import { usersOf, walkOps } from "../ir/walk.ts";
 import { chainedDots, isStanding } from "../layout/chains.ts";
 import {
-  computedTile,
   leadsOnlyTo,
   suitsComputedLeft,
   suitsComputedRight,
   vectorsOf,
 } from "../layout/operands/computed_left.ts";
+import { computedTile } from "../layout/operands/computed_tile.ts";
 import { computedOperand } from "../layout/operands/computed_operand.ts";
 import { phiWebsOf } from "../layout/phi_webs.ts";
 import {
@@ -199,7 +199,8 @@ function groupDots(
 ): readonly OpOf<"dot">[] {
   return (users.get(value) ?? []).flatMap((op) => {
     if (op.name === "permute") return groupDots(resultOf(op), users, options);
-    const isOfComputed = options.computed !== undefined && hasTrait(op, "elementwise");
+    const isOfComputed = options.computed !== undefined &&
+      (hasTrait(op, "elementwise") || hasTrait(op, "reshapes"));
     if (isOfComputed) return op.results.flatMap((result) => groupDots(result, users, options));
     if (op.name !== "dot") return noView(`its tile is also an operand of \`${op.name}\``);
     return suitsGroups(op, options)

@@ -13,11 +13,11 @@ import { operandsOf, resultOf } from "../ir/op.ts";
 import { spellTensorMap, type TensorMap } from "../ir/tensor_map.ts";
 import { cloneFunc, replaceUses, restoreBody, walkOps } from "../ir/walk.ts";
 import {
-  computedTile,
   suitsComputedLeft,
   suitsComputedRight,
   vectorsOf,
 } from "../layout/operands/computed_left.ts";
+import { computedTile } from "../layout/operands/computed_tile.ts";
 import { chainedDots } from "../layout/chains.ts";
 import { lonelyDots } from "../layout/function_dots.ts";
 import { phiWebsOf } from "../layout/phi_webs.ts";

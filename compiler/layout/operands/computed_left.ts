@@ -5,57 +5,13 @@
  * right operand is computed so is turned first (turn_dots.ts).
  */
 import { type Func, isOp, type Op, type OpOf, type Value } from "../../ir/func.ts";
-import { operandsOf, resultOf } from "../../ir/op.ts";
+import { operandsOf } from "../../ir/op.ts";
 import { hasTrait } from "../../ir/table.ts";
-import { bytesOf, sameShape } from "../../ir/types.ts";
 import { walkOps } from "../../ir/walk.ts";
-import { invertOrder, type LinearLayout, permuteLayout } from "../../linear/linear.ts";
+import type { LinearLayout } from "../../linear/linear.ts";
 import type { Target } from "../../targets.ts";
 import { dividesGroups, groupType, isBox } from "../warp_group.ts";
-
-/** What an operand, maybe permuted, is computed from. */
-export interface ComputedTile {
-  readonly value: Value;
-  /** Permutations from the value to the dot, the last one first. */
-  readonly permutations: readonly OpOf<"permute">[];
-  readonly load: OpOf<"load"> | OpOf<"tensor_load">;
-}
-
-/**
- * What an operand is computed from, element by element: one loaded tile of narrower elements, and what is spread over it.
- * Undefined for all else.
- */
-export function computedTile(operand: Value): ComputedTile | undefined {
-  const permutations: OpOf<"permute">[] = [];
-  let value = operand;
-  for (let { def } = value; isOp(def, "permute"); { def } = value) {
-    permutations.push(def);
-    ({ value } = operandsOf(def));
-  }
-  const sources = new Set<Op | undefined>();
-  const seen = new Set<Value>();
-  const queue = [value];
-  for (let one = queue.pop(); one !== undefined; one = queue.pop()) {
-    if (seen.has(one)) continue;
-    seen.add(one);
-    const { def } = one;
-    if (def !== undefined && hasTrait(def, "elementwise")) queue.push(...def.operands);
-    else if (sameShape(one.type.shape, value.type.shape) && !isSpread(def)) sources.add(def);
-  }
-  const [load, ...others] = sources;
-  if (!isOp(load, "load") && !isOp(load, "tensor_load")) return undefined;
-  const isOwn = others.length === 0 && value.def !== load && isNarrow(load, value) &&
-    (load.name === "tensor_load" || operandsOf(load).other === undefined);
-  return isOwn ? { value, permutations, load } : undefined;
-}
-
-/** Whether an operation gives elements what does not differ between all of them. */
-const isSpread = (def: Op | undefined): boolean =>
-  def?.name === "broadcast" || def?.name === "splat" || def?.name === "constant";
-
-/** What is as wide as the operand is computed in its slot, and the instruction reads it from there (computed_operand.ts). */
-const isNarrow = (load: ComputedTile["load"], value: Value): boolean =>
-  bytesOf(resultOf(load).type.element) < bytesOf(value.type.element);
+import { type ComputedTile, computedTile, layoutOfTile } from "./computed_tile.ts";
 
 /** Columns of an instruction, at least. */
 const LEAST_COLUMNS = 8;
@@ -132,13 +88,8 @@ export function computedBoxes(
   const found = new Map<Op, () => LinearLayout>();
   walkOps(body, (op) => {
     if (op.name !== "dot" || !isComputedLeft(op)) return;
-    const { load, permutations } = computedTile(operandsOf(op).a) ?? {};
-    if (load === undefined || permutations === undefined) return;
-    found.set(load, () =>
-      permutations.reduce(
-        (layout, { attrs: { order } }) => permuteLayout(layout, invertOrder(order)),
-        operandLayout(op),
-      ));
+    const tile = computedTile(operandsOf(op).a);
+    if (tile !== undefined) found.set(tile.load, () => layoutOfTile(tile, operandLayout(op)));
   });
   return found;
 }

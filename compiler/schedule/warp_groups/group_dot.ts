@@ -139,7 +139,9 @@ function startComputed(
   for (const op of loopOf(loop).body.ops) {
     if (known.has(a)) break;
     const isChanged = op.operands.some((value) => known.has(value));
-    if (isChanged && (hasTrait(op, "elementwise") || hasTrait(op, "reshapes"))) {
+    const isComputed = hasTrait(op, "elementwise") || hasTrait(op, "reshapes") ||
+      op.name === "convert_layout";
+    if (isChanged && isComputed) {
       build.out.push(...copyOps(build.func, [op], known));
     }
   }
