@@ -162,6 +162,10 @@ export function lowerBinary(
   if (name === "mul" && !isFloatKind(kind) && kind !== "bool") {
     return narrow(e, e.mul(kind.endsWith("64") ? "b64" : "b32", a, b), element);
   }
+  if (isIntegerKind(kind) && isInteger(a) && isInteger(b)) {
+    const known = foldIntegers(name, a.value, b.value);
+    if (known !== undefined) return narrow(e, int(known), element);
+  }
   const isQuotient = name === "div" || name === "rem";
   if (isQuotient && isInteger(b) && !isInteger(a) && isIntegerKind(kind)) {
     const quotient = divideByPower(e, name, kind, a, b.value);
@@ -197,6 +201,12 @@ export function lowerBinary(
     ]),
     element,
   );
+}
+
+/** Of what depends on constants and registers' numbers alone, such as which half of a byte an element is. */
+function foldIntegers(name: BinaryOp, a: bigint, b: bigint): bigint | undefined {
+  if (name === "and") return a & b;
+  return name === "rem" && b !== 0n ? a % b : undefined;
 }
 
 /** Shift counts are unsigned; PTX clamps counts above the width, which gives 0 or the sign (language.md 9.1). */

@@ -188,6 +188,17 @@ const selectEach = elementwise<"select">((e, op, at) => {
   return lowerSelect(e, then.type.element, at(condition), at(then), at(otherwise));
 });
 
+/** Where it is known which of the two an element is, that one stays in its word. */
+function chooseKnown(cx: LowerContext, op: OpOf<"select">): void {
+  const { condition, then, otherwise } = operandsOf(op);
+  const each = lowered(cx, resultOf(op));
+  cx.values.set(resultOf(op), (register) => {
+    const known = lowered(cx, condition)(register);
+    if (known.kind !== "integer") return each(register);
+    return lowered(cx, known.value === 0n ? otherwise : then)(register);
+  });
+}
+
 /** Shape operations rename: register r of the result is register r of the operand, whose layout was chosen so. */
 const renamed: Rule<OpWith<"renames">> = (cx, op) => {
   const { value } = operandsOf(op);
@@ -261,6 +272,7 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
   select: (cx, op) => {
     const { condition, then, otherwise } = operandsOf(op);
     selectEach(cx, op);
+    chooseKnown(cx, op);
     selectInPairs(cx, resultOf(op), condition, [then, otherwise]);
   },
   convert: (cx, op) => {

@@ -4,6 +4,7 @@ import { loopOf } from "../../ir/flow.ts";
 import type { Func, OpOf, Value } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
 import { hasTrait } from "../../ir/table.ts";
+import { bytesOf } from "../../ir/types.ts";
 import { countUses } from "../../ir/walk.ts";
 import { suitsComputedLeft } from "../../layout/operands/computed_left.ts";
 import { areRowsDealt, suitsRegisters } from "../../layout/operands/register_operand.ts";
@@ -134,7 +135,10 @@ function startComputed(
     const access = one === left && !isAlongK(left) ? "pairs" : "vectors";
     const { source: { type }, buffer } = one;
     const attrs = { access, at_once: true } as const;
-    return [one.source, build.value("local_load", [buffer, slot], type, attrs)] as const;
+    const read = build.value("local_load", [buffer, slot], type, attrs);
+    // Of bytes that are read one by one several are computed at once.
+    const isApart = one === left && bytesOf(type.element) === 1 && one.plan.vectorBits === 0;
+    return [one.source, isApart ? build.value("pack", [read], type) : read] as const;
   }));
   for (const op of loopOf(loop).body.ops) {
     if (known.has(a)) break;
