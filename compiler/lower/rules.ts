@@ -22,7 +22,13 @@ import { emitDeferred, lowered, memo } from "./values.ts";
 import { threadBases } from "../linear/threads.ts";
 import { lowerIf, lowerLeave, lowerWhile } from "./control.ts";
 import { lowerConvertLayout } from "./exchanges/convert_layout.ts";
-import { bitsOfByte, byteToBfloat16, byteToHalf, shiftedByte } from "./convert/bytes.ts";
+import {
+  bitsOfByte,
+  byteToBfloat16,
+  byteToHalf,
+  byteToHalfLess,
+  shiftedByte,
+} from "./convert/bytes.ts";
 import { convertScalar } from "./convert/convert.ts";
 import { type Ref, whole } from "./element.ts";
 import { type Emitter, int } from "./emitter.ts";
@@ -116,6 +122,29 @@ const binaryEach = elementwise<BinaryOp>((e, op, at) => {
 const binary = (cx: LowerContext, op: OpOf<BinaryOp>): void => {
   binaryEach(cx, op);
   binaryInPairs(cx, op.name, resultOf(op), op.operands);
+};
+/** Of bytes that were made halves, an integer less. */
+const subtract: Rule<"sub"> = (cx, op) => {
+  const { left, right } = operandsOf(op);
+  binary(cx, op);
+  const convert = left.type.element === "float16" ? madeBy(left, "convert") : undefined;
+  const less = constantInHalf(right);
+  if (convert === undefined || less === undefined) return;
+  const { value } = operandsOf(convert);
+  const from = scalarName(value.type.element);
+  const each = lowered(cx, resultOf(op));
+  cx.values.set(
+    resultOf(op),
+    memo(
+      cx,
+      (register) =>
+        byteToHalfLess(cx.emitter, lowered(cx, value)(register), from, less) ?? each(register),
+    ),
+  );
+};
+const constantInHalf = (value: Value): number | undefined => {
+  const constant = irConstant(value);
+  return typeof constant === "number" ? constant : undefined;
 };
 /** With a constant, or shifts by one number, of all bytes in a register at once. */
 const bits: Rule<"and" | "shr"> = (cx, op) => {
@@ -247,7 +276,7 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
     );
   },
   add: binary,
-  sub: binary,
+  sub: subtract,
   mul: binary,
   div: divide,
   rem: binary,

@@ -19,6 +19,8 @@ import { cvtName, isFloat8 } from "./float8.ts";
  */
 const UNSIGNED = 0x64006400;
 const SIGNED = 0x64806480;
+/** In both halves of a word. */
+const TWICE = 0x00010001;
 
 /** A byte beside others as a half, which is beside its neighbour; undefined for other elements. */
 export function byteToHalf(e: Emitter, ref: Ref, from: ScalarName): Part | undefined {
@@ -27,10 +29,26 @@ export function byteToHalf(e: Emitter, ref: Ref, from: ScalarName): Part | undef
   const word = isFloat8(from)
     ? float8Pair(e, ref.word, pair, from)
     : from === "int8" || from === "uint8"
-    ? integerPair(e, ref.word, pair, from)
+    ? integerPair(e, ref.word, pair, from, 0)
     : undefined;
   return word && { kind: "piece", word, byte: (ref.byte & 1) * 2, bytes: 2 };
 }
+
+/** The same less an integer from 0 on, with one subtraction, which is exact as both are. */
+export function byteToHalfLess(
+  e: Emitter,
+  ref: Ref,
+  from: ScalarName,
+  less: number,
+): Part | undefined {
+  const isInteger = Number.isInteger(less) && less >= 0 && less <= MOST_LESS;
+  if (!isBeside(ref) || !isInteger || (from !== "int8" && from !== "uint8")) return undefined;
+  const word = integerPair(e, ref.word, ref.byte & ~1, from, less);
+  return { kind: "piece", word, byte: (ref.byte & 1) * 2, bytes: 2 };
+}
+
+/** Sums of it and of what is above the bytes are integers below 2048: halves with their own bits. */
+const MOST_LESS = 512;
 
 /** The same as a bfloat16, which has eight bits: the seven low ones of a byte above 128, and what 128 and the eighth are. */
 export function byteToBfloat16(e: Emitter, ref: Ref, from: ScalarName): Part | undefined {
@@ -93,13 +111,19 @@ export function shiftedByte(
 const isBeside = (ref: Ref): ref is Part =>
   ref.kind === "piece" && ref.bytes === 1 && ref.isAlone !== true;
 
-function integerPair(e: Emitter, word: Operand, byte: number, from: "int8" | "uint8"): Operand {
+function integerPair(
+  e: Emitter,
+  word: Operand,
+  byte: number,
+  from: "int8" | "uint8",
+  less: number,
+): Operand {
   const isSigned = from === "int8";
   const apart = permuteBytes(e, word, int(0), [byte, 4, byte + 1, 4]);
   const above = isSigned
     ? e.pure("xor.b32", "b32", [apart, int(SIGNED)])
     : e.pure("or.b32", "b32", [apart, int(UNSIGNED)]);
-  const least = e.inRegister(int(isSigned ? SIGNED : UNSIGNED), "b32");
+  const least = e.inRegister(int((isSigned ? SIGNED : UNSIGNED) + less * TWICE), "b32");
   return e.pure("sub.rn.f16x2", "b32", [above, least]);
 }
 
