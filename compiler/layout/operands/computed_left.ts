@@ -11,7 +11,12 @@ import { walkOps } from "../../ir/walk.ts";
 import type { LinearLayout } from "../../linear/linear.ts";
 import type { Target } from "../../targets.ts";
 import { dividesGroups, groupType, isBox } from "../warp_group.ts";
-import { type ComputedTile, computedTile, layoutOfTile } from "./computed_tile.ts";
+import {
+  type ComputedTile,
+  computedTile,
+  layoutOfTile,
+  renamesRegisters,
+} from "./computed_tile.ts";
 
 /** Columns of an instruction, at least. */
 const LEAST_COLUMNS = 8;
@@ -121,7 +126,8 @@ export function vectorsOf(operand: Value): readonly (OpOf<"load"> | OpOf<"tensor
 }
 
 /** Whether an operation of an operand's computation gives each element of its own what it takes of one. */
-const isPassing = (op: Op): boolean => hasTrait(op, "elementwise") || hasTrait(op, "reshapes");
+const isPassing = (op: Op): boolean =>
+  hasTrait(op, "elementwise") || hasTrait(op, "reshapes") || renamesRegisters(op);
 
 /** Whether all that is made of a value goes to an operand of a dot. */
 export function leadsOnlyTo(

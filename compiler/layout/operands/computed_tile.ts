@@ -86,7 +86,7 @@ function tileOf(value: Value): Pick<ComputedTile, "load" | "shapings"> | undefin
 }
 
 /** Whether threads have the elements in other registers, no more. */
-const renamesRegisters = (op: Op): boolean =>
+export const renamesRegisters = (op: Op): boolean =>
   isOp(op, "convert_layout") && conversionOf(op).kind !== "shared";
 
 const partsOf = (op: OpOf<"broadcast">): number =>

@@ -7,6 +7,7 @@ import { hasTrait } from "../../ir/table.ts";
 import { bytesOf } from "../../ir/types.ts";
 import { countUses } from "../../ir/walk.ts";
 import { suitsComputedLeft } from "../../layout/operands/computed_left.ts";
+import { renamesRegisters } from "../../layout/operands/computed_tile.ts";
 import { areRowsDealt, suitsRegisters } from "../../layout/operands/register_operand.ts";
 import {
   isApart,
@@ -143,9 +144,8 @@ function startComputed(
   for (const op of loopOf(loop).body.ops) {
     if (known.has(a)) break;
     const isChanged = op.operands.some((value) => known.has(value));
-    const isComputed = hasTrait(op, "elementwise") || hasTrait(op, "reshapes") ||
-      op.name === "convert_layout";
-    if (isChanged && isComputed) {
+    const isComputed = hasTrait(op, "elementwise") || hasTrait(op, "reshapes");
+    if (isChanged && (isComputed || renamesRegisters(op))) {
       build.out.push(...copyOps(build.func, [op], known));
     }
   }
