@@ -12,7 +12,7 @@ import type { TargetContext } from "../../tile/pass.ts";
 import { aligned, sharedBytes } from "../allocate_shared.ts";
 import { ScheduleBuilder } from "../builder.ts";
 import { ownAccess } from "../own_copies.ts";
-import { sectionsOf } from "../row_loads.ts";
+import { derivedFrom, sectionsOf } from "../row_loads.ts";
 import { isWeight } from "../weights.ts";
 import { FirstElements, isSameScalar, staysFalse } from "./row_scalars.ts";
 
@@ -103,6 +103,8 @@ export interface RingPlan extends PassingRows {
   /** Which elements of the load, and of each load of weights, there are in any row; undefined: all. */
   readonly inAny: Value | undefined;
   readonly inRow: readonly (Value | undefined)[];
+  /** Whether weights are wanted before the first reduction. */
+  readonly weighsFirst: boolean;
   /** The 32-bit registers of a thread that may be in use from one row to the next: others are of the row that comes. */
   readonly most: number;
 }
@@ -120,6 +122,8 @@ export function planRing(func: Func, context: TargetContext): RingPlan | undefin
   if (!fitsShared(context.target, 3 * aligned(sharedBytes(func)) + slotBytes)) return undefined;
   const [beginning, ...others] = sectionsOf(func);
   if (beginning?.includes(load) !== true || !others.at(-1)?.includes(store)) return undefined;
+  const weighted = derivedFrom(func, (op) => weights.some((one) => one === op));
+  const weighsFirst = beginning.at(-1)?.operands.some((value) => weighted.has(value)) ?? false;
   const [atLoad, atStore]: [Op[], Op[]] = [[], []];
   const ofRow = (op: OpOf<"load" | "store">, out: Op[] = []): readonly (Value | undefined)[] => {
     const first = new FirstElements(func, out);
@@ -156,7 +160,19 @@ export function planRing(func: Func, context: TargetContext): RingPlan | undefin
   ops.splice(ops.indexOf(store), 0, ...atStore);
   const vectorBits = ownAccess(load, axisInfo)?.vectorBits ?? 0;
   const most = (context.maxRegisters ?? 0) / 2;
-  return { ...passing, extent, elementBytes, vectorBits, from, to, isThere, inAny, inRow, most };
+  return {
+    ...passing,
+    extent,
+    elementBytes,
+    vectorBits,
+    from,
+    to,
+    isThere,
+    inAny,
+    inRow,
+    weighsFirst,
+    most,
+  };
 }
 
 /** The part of a mask that is not the same all along a row. */

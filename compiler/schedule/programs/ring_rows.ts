@@ -2,9 +2,10 @@
  * Passes rows through a ring of slots in shared memory, in a form of an entry for long rows: a block does the rows of several
  * programs in turn, and has its part of the weights that belong to all rows in registers meanwhile.
  *
- *     program                             load W; make barriers ready; copy the rows of two programs into slots
+ *     program                             make barriers ready; copy the row of a program into a slot
  *       load X; sum = reduce f(x)         wait for the slot; sum = reduce f(read x)
- *       load W; store g(x, w, sum)        while program < num_programs
+ *       load W; store g(x, w, sum)        copy the row of the next program; load W
+ *                                         while program < num_programs
  *                                           copy the row of a program from the queue into the slot before this one
  *                                           wait for the next slot; later = reduce f(read its x)
  *                                           put g(read x, w, sum) into the slot; store the slot
@@ -17,18 +18,17 @@
  * What blocks exchange for the first reduction of a row is under way while they store the row before it, and where there are
  * more reductions, the last one of that row too: each takes a microsecond or two, and a block has nothing else to do.
  *
+ * Weights and the second row come when the first one is there: it takes 4 µs so, of 270 of a launch, and 6 beside them.
  * A row comes and goes by one bulk copy of the vectors that it has as a whole, wherever it starts, and its ends apart
  * (lower/memory/runs.ts). Threads have elements of it that are as far apart as there are threads, or vectors where rows are
  * aligned, so they read and write shared memory without conflicts, and weights are the same elements for each row. A slot begins
  * where its row does modulo 128 bytes: copies between addresses that differ there take more requests.
  *
  * Powers that a section has computed stay in registers until the row is stored, where weights leave any; masks say only what is
- * beyond a row, not whether there is one. So softmax has 850 instructions a row in a warp where it had 1110: of 98,305 floats 0.79
- * and 0.93 of a copy on an H200.
- *
+ * beyond a row, not whether there is one.
  * Layer norm of rows of 32,767, 65,535 and 131,071 floats on an H200: 0.71, 0.67 and 0.64 of a copy without, 0.94, 0.94 and 0.96
- * with it, of 262,144 0.80 and 0.94; slots that begin at 16 bytes 0.04 less; without the overlap 262,144 lost 0.2
- * (tests/gpu/results/rows.md). What limits then is the number of instructions of a row, as much as memory.
+ * with it, of 262,144 0.80 and 0.95; slots that begin at 16 bytes 0.04 less; without the overlap 262,144 lost 0.2. Between
+ * its first and last rows it is as fast as a copy (tests/gpu/results/rows.md).
  */
 import { loopOf } from "../../ir/flow.ts";
 import {
@@ -112,7 +112,7 @@ class Passing {
   }
 
   run(): void {
-    const { func, plan: { load } } = this;
+    const { func, plan: { load, weighsFirst } } = this;
     const { span } = load;
     addZeroOnce(func);
     takeTurns(func, turnsAhead(func, span, AHEAD), { programs: true, several: true });
@@ -120,7 +120,7 @@ class Passing {
     const { body, end } = loopOf(loop);
     const [program, next] = [must(body.params[0], "program"), must(body.params[1], "next program")];
     const starts = loop.operands.slice(0, AHEAD);
-    const first = must(starts[0], "first program");
+    const [first, second] = [must(starts[0], "first program"), must(starts[1], "second program")];
     this.#again = derivedFrom({ body }, (op) => op === load);
     const ops = { body: { ...body, ops: body.ops.slice(0, -1) } };
     const [beginning = [], ...others] = sectionsOf(ops);
@@ -147,7 +147,7 @@ class Passing {
     /** What the first section of a program reduces its row to, which is there. */
     const reduce = (build: ScheduleBuilder, one: Value, place: Value): Value =>
       this.#reduce(build, beginning, { from: program, to: one }, place);
-    starts.forEach((one, slot) => copy(before, one, before.int(slot), slot === 0));
+    copy(before, first, before.int(0), true);
     // Two numbers are under way: what is drawn in one iteration is sent in the next one, and wanted in the one after that.
     const blocks = before.value("num_blocks", [], INT32);
     const known = before.value("mul", [blocks, before.int(AHEAD)], INT32);
@@ -159,12 +159,14 @@ class Passing {
     const zero = before.int(0);
     const start = { slot: zero, parity: zero };
     const number = draw(before);
-    this.#loadWeights(before, { from: program, to: first });
+    if (weighsFirst) this.#loadWeights(before, { from: program, to: first });
     before.effect("send_program", [number, mail, zero]);
     const drawnFirst = draw(before);
     wait(before, start);
     const place = placeOf(before, first, zero).slot;
     const initial = { at: start, place, drawn: drawnFirst, sum: reduce(before, first, place) };
+    copy(before, second, before.int(1));
+    if (!weighsFirst) this.#loadWeights(before, { from: program, to: first });
 
     const { inBody: { at, place: own, drawn, sum }, yields, results } = carry(
       { func, loop },

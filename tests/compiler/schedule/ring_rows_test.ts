@@ -99,7 +99,13 @@ function firstAddress([first]: readonly bigint[]): Uint8Array<ArrayBuffer> {
   return new Uint8Array(BigUint64Array.of(must(first, "address")).buffer);
 }
 
-function check(shape: Shape, rows: Rows, changes: Parameters<typeof textOf>[1] = {}): void {
+/** `weighted`: rows are multiplied by weights before they are reduced. */
+function check(
+  shape: Shape,
+  rows: Rows,
+  changes: Parameters<typeof textOf>[1] = {},
+  weighted = false,
+): void {
   const { type, blocks, weights, aligned } = shape;
   const { count, idle, clusters, before, gap, apart, inPlace } = rows;
   const columns = columnsOf(shape);
@@ -111,6 +117,8 @@ function check(shape: Shape, rows: Rows, changes: Parameters<typeof textOf>[1] =
   const sizeOf = (ld: number): number => before + Math.max(count - 1, 0) * ld + (count > 0 ? n : 0);
   const noise = (row: number, i: number): number =>
     (Math.imul(row * 7919 + i, 2654435761) >>> 0) % 5 + 1;
+  const reduced = (row: number, i: number): number =>
+    weighted ? noise(row, i) * weight(i) : noise(row, i);
   const weight = (i: number): number => weights > 0 ? i * 5 % 3 : 1;
   const shift = (i: number): number => weights > 1 ? i * 3 % 7 : 0;
   const poison = 77;
@@ -144,7 +152,10 @@ function check(shape: Shape, rows: Rows, changes: Parameters<typeof textOf>[1] =
     ],
   });
   const levels = Array.from({ length: count }, (_, row) => {
-    const own = Array.from({ length: columns }, (_, i) => i < n ? noise(row, i) : 3);
+    const own = Array.from(
+      { length: columns },
+      (_, i) => i < n ? reduced(row, i) : weighted ? 0 : 3,
+    );
     const sum = own.reduce((a, b) => a + b, 0);
     if (shape.reductions === 1) return sum;
     const other = (one: number): number => type === "int32" ? one ^ sum : one - sum;
@@ -153,7 +164,7 @@ function check(shape: Shape, rows: Rows, changes: Parameters<typeof textOf>[1] =
   assertEquals(firstDifference(decode(type, ofRows).map(Number), [...levels, poison]), undefined);
   levels.forEach((level, row) => {
     for (let i = 0; i < n; i++) {
-      stored[before + row * ldy + i] = noise(row, i) * weight(i) + shift(i) + level;
+      stored[before + row * ldy + i] = reduced(row, i) * weight(i) + shift(i) + level;
     }
   });
   assertEquals(firstDifference(decode(type, y).map(Number), stored), undefined);
@@ -217,6 +228,17 @@ Deno.test("ringRows reduces nothing of rows of programs that there are not", () 
   for (const count of [1, 2, 3]) {
     const rows = { count, idle: 0, clusters: 1, length: 32760, before: 3, gap: 5, apart: 1 };
     check(shape, { ...rows, inPlace: false }, { there: "i < N" });
+  }
+});
+
+Deno.test("ringRows has the weights that rows are reduced with before the first row is", () => {
+  const load = 'x *= load(W + i, there, 0, "nc");';
+  for (const blocks of [1, 4]) {
+    const shape: Shape = { type: "float32", blocks, reductions: 1, ...ANYWHERE };
+    for (const count of [1, 3]) {
+      const rows = { count, idle: 1, clusters: 2, length: PART * blocks - 5, before: 3, gap: 5 };
+      check(shape, { ...rows, apart: 2, inPlace: false }, { load }, true);
+    }
   }
 });
 
