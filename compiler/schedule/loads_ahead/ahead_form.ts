@@ -15,6 +15,10 @@
  * of a multiprocessor hide what a load takes, softmax by chunks makes 0.91 of a copy with registers, 0.85 with slots, and
  * sums of columns by one block 0.43 and 1.0 (H200, tests/gpu/results/texts.md). So few programs have slots, others registers.
  *
+ * Loops that add up tiles wait nowhere, so with many programs others load meanwhile, and only copies of 16 bytes cost little
+ * enough. Sums of 264 rows of 131072 halves make 0.94 of a copy instead of 0.36, and derivatives of a bias by 32 programs as
+ * much as torch's (H200, tests/gpu/results/texts.md).
+ *
  * An iteration that stores tiles keeps memory busy by itself: softmax of rows in turn gains with two blocks of 8 warps (0.82 and
  * 0.91) and loses with three (0.92 and 0.90), as registers leave room for fewer.
  */
@@ -51,6 +55,8 @@ const REGISTER_UNIT = 8;
 const WARP_THREADS = 32;
 /** Of `cp.async`. */
 const COPY_BYTES: readonly number[] = [4, 8, 16];
+/** Of loops that wait for nothing else: smaller copies are more instructions than they save time. */
+const WHOLE_COPIES: readonly number[] = [16];
 
 /**
  * Undefined where enough is under way as it is, or nothing can hold the tiles; a hint of the loop or the kernel (`num_stages`)
@@ -61,7 +67,7 @@ export function chooseForm(
   context: TargetContext,
   shared: number,
 ): AheadForm | undefined {
-  const { loop, loads, barriers, hasFewPrograms, storesTiles } = ahead;
+  const { loop, loads, barriers, hasFewPrograms, storesTiles, waits } = ahead;
   const { numCtas, numWarps, target, maxRegisters = MOST_REGISTERS } = context;
   const tiles = loads.map(resultOf);
   const bytes = tiles.reduce((sum, { type }) => sum + tileBytes(type), 0) / numCtas;
@@ -75,14 +81,16 @@ export function chooseForm(
   const isHidden = storesTiles || blocks * bytes * WAITS >= IN_FLIGHT * (WAITS + barriers);
   if (stages === 1 || (stages === undefined && isHidden)) return undefined;
   const enough = Math.min(MOST_AHEAD, Math.max(1, Math.round(IN_FLIGHT / (blocks * bytes))));
-  const wanted = stages === undefined ? (hasFewPrograms ? enough : 1) : stages - 1;
+  // Loads of one iteration are under way without slots, where threads wait nowhere else.
+  const least = !waits ? Math.max(2, enough) : hasFewPrograms ? enough : 1;
+  const wanted = stages === undefined ? least : stages - 1;
   const most = blocksWith(0, shared);
   /** Whether as much as before is under way where a multiprocessor is full, or all that is needed. */
   const isKept = (left: number, ahead: number): boolean =>
     left * ahead * (WAITS + barriers) >= most * WAITS || left * ahead * bytes >= IN_FLIGHT;
   const held = sumOf(tiles, words);
   const fits = registers + held <= maxRegisters && isKept(blocksWith(held, shared), 1);
-  if (wanted === 1 && fits) return { in: "registers" };
+  if (wanted === 1 && fits && waits) return { in: "registers" };
   const slots = slotsOf(ahead, context, shared, {
     wanted: 1 + wanted,
     isKept: (slots, all) => isKept(blocksWith(0, all), slots - 1),
@@ -134,7 +142,7 @@ function blocksOf(target: Target, { numWarps, registers, shared }: BlockUse): nu
 
 /** As many slots as are wanted and leave enough blocks, two at least. */
 function slotsOf(
-  { loads }: AheadLoop,
+  { loads, waits }: AheadLoop,
   { target, numCtas, axisInfo }: TargetContext,
   shared: number,
   { wanted, isKept }: {
@@ -145,7 +153,7 @@ function slotsOf(
   if (!target.asyncCopies || numCtas > 1) return undefined;
   const accesses = loads.flatMap((load) => ownAccess(load, axisInfo()) ?? []);
   const isCopied = accesses.length === loads.length &&
-    accesses.every(({ bytes }) => COPY_BYTES.includes(bytes));
+    accesses.every(({ bytes }) => (waits ? COPY_BYTES : WHOLE_COPIES).includes(bytes));
   if (!isCopied) return undefined;
   const slot = loads.reduce((sum, load) => sum + bytesInBlock(load), 0);
   for (let slots = wanted; slots >= 2; slots--) {

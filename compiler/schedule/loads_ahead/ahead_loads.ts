@@ -1,6 +1,6 @@
 /** Which loops load ahead, and which of their loads can happen an iteration earlier. */
 import { loopOf } from "../../ir/flow.ts";
-import type { Func, Op, OpOf, Value } from "../../ir/func.ts";
+import type { Func, Op, OpOf, Region, Value } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
 import { inputsOf, sourcesFirst } from "../../ir/order.ts";
 import { isLookup, rowOf } from "../../ir/table.ts";
@@ -16,7 +16,9 @@ export interface AheadLoop {
   readonly loads: readonly OpOf<"load">[];
   /** What the loop carries for their addresses. */
   readonly carried: AddressState;
-  /** How often threads of a block wait for each other in an iteration. */
+  /** Whether threads wait for each other in it; else it adds up tiles element by element. */
+  readonly waits: boolean;
+  /** How often they do in an iteration. */
   readonly barriers: number;
   /**
    * Whether there may be fewer programs than multiprocessors: a program that reduces to a tile has many results for itself,
@@ -53,16 +55,88 @@ export function aheadLoop(
     }
   });
   if (isLong) return undefined;
+  const early = earlyLoads(loop, stores, reduced);
+  if (early === undefined) return undefined;
+  const storesTiles = early.stores.some(({ operands: [pointer] }) =>
+    pointer !== undefined && pointer.type.shape.length > 0
+  );
+  return {
+    loop,
+    ...early,
+    barriers,
+    hasFewPrograms: isInLoop || hasTiles,
+    storesTiles,
+    waits: true,
+  };
+}
+
+/** The same of a loop that adds up tiles element by element, if it is a loop that waits for memory. */
+export function accumulatingLoop(
+  loop: OpOf<"while">,
+  stores: Stores,
+  hasFewPrograms: boolean,
+): AheadLoop | undefined {
+  const { body, end } = loopOf(loop);
+  const isPlain = body.ops.every((op) =>
+    op.regions.length === 0 && !hasBlockBarrier(op) && !LONG.has(op.name) && !REDUCES.has(op.name)
+  );
+  if (!isPlain) return undefined;
+  const inside = definedIn(body);
+  const sourcesOf = (value: Value): readonly Value[] =>
+    inputsOf(value).filter((one) => inside.has(one));
+  const added = new Set<Value>();
+  for (const sum of end.operands) {
+    sourcesFirst(sum, (at) => added.has(at), sourcesOf).forEach((source) => added.add(source));
+  }
+  const early = earlyLoads(loop, stores, added);
+  if (early === undefined || early.stores.length > 0) return undefined;
+  // Tiles of one tensor overlap, as windows do: the cache has what they share, or it is loaded once.
+  const roots = new Set(early.loads.map((load) => stores.rootOf(operandsOf(load).pointer)));
+  if (roots.size < early.loads.length) return undefined;
+  if (workOf(body, early.loads) > MOST_WORK * bytesOfAll(early.loads)) return undefined;
+  return { loop, ...early, barriers: 0, hasFewPrograms, storesTiles: false, waits: false };
+}
+
+const REDUCES: ReadonlySet<Op["name"]> = new Set(["reduce", "scan"]);
+
+/** Instructions for each byte that is loaded, of loops that wait for memory rather than for their own instructions. */
+const MOST_WORK = 3;
+/** Instructions of a function or a quotient of an element; of other operations one. */
+const FUNCTION_WORK = 16;
+
+/** About how many instructions elements take that are computed of loads. */
+function workOf(body: Region, loads: readonly Op[]): number {
+  const loaded = new Set<Value>(loads.map(resultOf));
+  let work = 0;
+  for (const op of body.ops) {
+    if (!op.operands.some((operand) => loaded.has(operand))) continue;
+    const isFunction = op.name === "div" || op.name === "rem" ||
+      (op.name === "math" && op.attrs.function !== "fma");
+    for (const result of op.results) {
+      loaded.add(result);
+      work += (isFunction ? FUNCTION_WORK : 1) * product(result.type.shape);
+    }
+  }
+  return work;
+}
+
+/** What a loop can load an iteration earlier of what some values come from, and what it stores. */
+function earlyLoads(
+  loop: OpOf<"while">,
+  stores: Stores,
+  wanted: ReadonlySet<Value>,
+): Pick<AheadLoop, "loads" | "carried"> & { readonly stores: readonly Op[] } | undefined {
+  const { body } = loopOf(loop);
   const inLoop = stores.inLoop(loop);
   if (inLoop === undefined) return undefined;
   const inBody = body.ops.filter((op): op is OpOf<"load"> => op.name === "load");
   const needs = loopNeeds(loop);
   const isForNext = forNext(loop);
   const loads = inBody.filter((load) =>
-    reduced.has(resultOf(load)) && isEarly(loop, load, needs) && !isForNext(resultOf(load)) &&
+    wanted.has(resultOf(load)) && isEarly(loop, load, needs) && !isForNext(resultOf(load)) &&
     !stores.meet(load, inLoop)
   );
-  // What is not reduced is under way while threads wait: if that is most, there is nothing to gain.
+  // What is not wanted is under way while threads wait: if that is most, there is nothing to gain.
   if (2 * bytesOfAll(loads) < bytesOfAll(inBody)) return undefined;
   const carried = addressState(loop, loads.flatMap(({ operands }) => operands), needs);
   if (loads.length === 0 || carried === undefined) return undefined;
@@ -70,10 +144,7 @@ export function aheadLoop(
   const next = pick(loopOf(loop).repeated, carried.entering);
   const readsTables = needs.ofBody(next, false) === undefined;
   if (readsTables && inLoop.length > 0) return undefined;
-  const storesTiles = inLoop.some(({ operands: [pointer] }) =>
-    pointer !== undefined && pointer.type.shape.length > 0
-  );
-  return { loop, loads, carried, barriers, hasFewPrograms: isInLoop || hasTiles, storesTiles };
+  return { loads, carried, stores: inLoop };
 }
 
 const bytesOfAll = (loads: readonly OpOf<"load">[]): number =>
@@ -148,8 +219,8 @@ export class Stores {
     });
   }
 
-  /** Whether stores outside of a loop may write what its loads read, before it and behind it. */
-  around({ loop, loads }: AheadLoop, isInLoop: boolean): { before: boolean; behind: boolean } {
+  /** Whether stores outside of a loop of the text may write what its loads read, before it and behind it. */
+  around({ loads }: AheadLoop, loop: Op, isInLoop: boolean): { before: boolean; behind: boolean } {
     const at = this.#order.indexOf(loop);
     const [first, last] = [this.#order.slice(0, at), this.#order.slice(at)]
       .map((ops) => loads.some((load) => this.meet(load, ops.filter((op) => op.name !== "while"))));

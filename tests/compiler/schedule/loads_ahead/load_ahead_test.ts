@@ -22,6 +22,7 @@ const COLUMNS = [
   4 * BLOCK + 17,
   7 * BLOCK + 3,
   3 * BLOCK + 8,
+  9 * BLOCK + 8,
 ];
 
 interface Case {
@@ -73,6 +74,12 @@ const ONLINE = `
   }
   *(Y + row) = m + log(s);
 }`;
+
+/** Rows that begin at multiples of 16 bytes, as whose accesses copies are. */
+const ALIGNED = head("float", "", "multiple_of(X, 16)").replace(
+  "(long)row * ld",
+  "row * (long)multiple_of(ld, 8)",
+);
 
 const CASES: readonly Case[] = [
   { name: "maximum and sum in one loop", text: head() + ONLINE, result: logSum },
@@ -178,6 +185,24 @@ const CASES: readonly Case[] = [
     },
   },
   {
+    name: "sums that are reduced behind the loop",
+    text: ALIGNED + `
+  float s[${BLOCK}] = 0;
+  float top[${BLOCK}] = -1;
+  for (int c = 0; c < N; c += ${BLOCK}) {
+    int k[${BLOCK}] = c + 0 ... ${BLOCK};
+    float x[${BLOCK}] = k < multiple_of(N, 8) ? *(x0 + k) : 2;
+    s += x - 2;
+    top = max(top, x);
+  }
+  *(Y + row) = s[+] + top[max];
+}`,
+    // What is masked is 2, in the last tile of a row.
+    result: (row) =>
+      sum(row.map((x) => x - 2)) + Math.max(-1, largest(row), row.length % BLOCK > 0 ? 2 : -1),
+    isAligned: true,
+  },
+  {
     name: "a branch that takes what was loaded",
     text: `${head()}
   float s = 0;
@@ -227,6 +252,86 @@ for (const { name, text, result, type = "float32", isAligned = false } of CASES)
     }
   });
 }
+
+Deno.test("load-ahead: a loop around one that adds up, of any number of iterations each", () => {
+  const random = freshRandom();
+  const text = `#pragma tri grid(P)
+#pragma tri num_warps=2
+__global__ void k(float *X, float *Y, int P, int M, int N, int ld) {
+  int r[${BLOCK}] = 0 ... ${BLOCK};
+  int from = get_program_id(0);
+  float s[${BLOCK}] = 0, q[${BLOCK}] = 1;
+  for (int row = from; row < M; row += 2)
+    for (int c = 0; c < N; c += ${BLOCK}) {
+      bool in[${BLOCK}] = c + r < multiple_of(N, 8);
+      float x[${BLOCK}] = *?(in) (multiple_of(X, 16) + (M - 1 - row) * multiple_of(ld, 8) + c + r);
+      s += x;
+      q += x * x;
+    }
+  *(Y + from * 2) = s[+];
+  *(Y + from * 2 + 1) = q[+] - ${BLOCK};
+}`;
+  for (const kernel of CompiledText.forAll(text)) {
+    for (
+      const [rows, columns] of [[0, 8], [1, 0], [3, 0], [2, 8], [5, BLOCK], [9, 2 * BLOCK + 16], [
+        4,
+        7 * BLOCK,
+      ]] as const
+    ) {
+      const ld = columns + 8;
+      const values = Array.from(
+        { length: Math.max(1, rows) * ld },
+        (_, i) => i % ld < columns ? (random.below(65) - 32) / 16 : NaN,
+      );
+      const args = [
+        { type: "float32", values },
+        { type: "float32", values: new Array<Scalar>(4).fill(NaN) },
+        ...[2, rows, columns, ld].map(int),
+      ] as const;
+      const [, found = []] = kernel.run(args, 2);
+      const expected = [0, 1].flatMap((from) => {
+        const own = values.filter((_, i) =>
+          i % ld < columns && i < rows * ld && (rows - 1 - Math.floor(i / ld)) % 2 === from
+        );
+        return [sum(own), sum(own.map((x) => x * x))];
+      });
+      found.forEach((value, i) => {
+        const exact = expected[i] ?? NaN;
+        const isRight = Math.abs(Number(value) - exact) <= 2e-5 * Math.max(BLOCK, Math.abs(exact));
+        assert(isRight, `${rows} rows of ${columns}, ${i}: ${value} for ${exact}`);
+      });
+    }
+  }
+});
+
+Deno.test("load-ahead: loops that add up copy where they wait for memory alone", () => {
+  const copies = (body: string, loop = "for (int c = 0; c < N; c += 512)"): number | undefined => {
+    const text = `${ALIGNED}
+  float s[${BLOCK}] = 0;
+  ${loop} {
+    int k[${BLOCK}] = c + 0 ... ${BLOCK};
+    float x[${BLOCK}] = *?(k < multiple_of(N, 8)) (x0 + k);
+    ${body}
+  }
+  *(Y + row) = s[+];
+}`;
+    return new CompiledText(text, "sm_90").ptx.match(/cp\.async\.commit_group/g)?.length;
+  };
+  // A group for each of five iterations before the loop, and one in it.
+  assertEquals(copies("s += x;"), 6);
+  assertEquals(
+    copies("s += x;", "#pragma tri loop num_stages(3)\n  for (int c = 0; c < N; c += 512)"),
+    3,
+  );
+  assertEquals(
+    copies("s += x;", "#pragma tri loop num_stages(1)\n  for (int c = 0; c < N; c += 512)"),
+    undefined,
+  );
+  assertEquals(copies("s += exp(x);"), undefined, "functions take longer than loads");
+  assertEquals(copies("s += x * *?(k < N - 8) (x0 + k + 8);"), undefined, "tiles of one tensor");
+  assertEquals(copies("s += x; *(Y + M + c) = 1;"), undefined, "stores");
+  assertEquals(copies("s += x; if (c > M) s += x;"), undefined, "branches");
+});
 
 /** Each row by itself, several rows a program, written where the text says. */
 const turns = (params: string, stages: number): string =>
