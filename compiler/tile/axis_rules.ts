@@ -2,7 +2,7 @@
 import { CONSTANT_ALIGN } from "../support/constants.ts";
 import { type ScalarName, SCALARS } from "../support/scalar.ts";
 import type { Op, OpOf, Value } from "../ir/func.ts";
-import { operandsOf, resultOf } from "../ir/op.ts";
+import { constantOf, operandsOf, resultOf } from "../ir/op.ts";
 import type { ComparisonOp, TileOp } from "../ir/ops.ts";
 import { bytesOf, isPointer } from "../ir/types.ts";
 import {
@@ -159,12 +159,41 @@ function runsOfDivision(
   });
 }
 
-/** x .. x + 7 give one quotient where x and the divisor are multiples of 8. */
+/** x .. x + 7 give one quotient where x and the divisor are multiples of 8. Half of a multiple of 8 is one of 4. */
 const quotient: Rule<"div"> = (op, of, divisions) => {
   const plain = constantRunsOnly(op, of);
   const runs = runsOfDivision(op, of, divisions);
-  return { ...plain, constancy: plain.constancy.map((k, d) => Math.max(k, runs[d] ?? 1)) };
+  const { left, right } = operandsOf(op);
+  const divisor = constantOf(right);
+  return {
+    ...plain,
+    constancy: plain.constancy.map((k, d) => Math.max(k, runs[d] ?? 1)),
+    divisibility: typeof divisor === "bigint" && isPowerOfTwo(divisor)
+      ? dividedBy(of(left), Number(divisor))
+      : plain.divisibility,
+  };
 };
+
+/** The divisibility of numbers that are divided by a power of two; 1 where a remainder may be left. */
+const dividedBy = (info: AxisInfo, power: number): readonly number[] =>
+  info.divisibility.map((_, d) => Math.max(1, everywhere(info, d) / power));
+
+const isPowerOfTwo = (value: bigint): boolean => value > 0n && (value & (value - 1n)) === 0n;
+
+/** Shifts by a constant are products and quotients: a multiple of 8 >> 1 is one of 4. */
+function shifted(direction: "left" | "right"): Rule<"shl" | "shr"> {
+  return (op, of) => {
+    const plain = constantRunsOnly(op, of);
+    const { left, right } = operandsOf(op);
+    const count = constantOf(right);
+    if (typeof count !== "bigint" || count < 0n || count >= 30n) return plain;
+    const [info, power] = [of(left), 2 ** Number(count)];
+    const divisibility = direction === "right"
+      ? dividedBy(info, power)
+      : info.divisibility.map((_, d) => Math.min(MOST, everywhere(info, d) * power));
+    return { ...plain, divisibility };
+  };
+}
 
 /** ... and a run of remainders. */
 const remainder: Rule<"rem"> = (op, of, divisions) => {
@@ -293,8 +322,8 @@ export const RULES: { readonly [N in TileOp]?: Rule<N> } = {
   neg: negated,
   div: quotient,
   rem: remainder,
-  shl: constantRunsOnly,
-  shr: constantRunsOnly,
+  shl: shifted("left"),
+  shr: shifted("right"),
   math: constantRunsOnly,
   assume_multiple: (op, of) => {
     const info = of(operandsOf(op).value);

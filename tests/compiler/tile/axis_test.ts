@@ -199,7 +199,18 @@ function randomSample(draw: Draw): Sample {
       continue;
     }
     const name = draw.pick(
-      ["add", "sub", "mul", "divide", "select", "compare", "convert", "permute", "splat"] as const,
+      [
+        "add",
+        "sub",
+        "mul",
+        "divide",
+        "halve",
+        "select",
+        "compare",
+        "convert",
+        "permute",
+        "splat",
+      ] as const,
     );
     switch (name) {
       case "add":
@@ -212,6 +223,13 @@ function randomSample(draw: Draw): Sample {
         const value = BigInt(multipleof * (1 + draw.below(5)));
         const divisor = sample.op("splat", [sample.param(element, multipleof, value)], type);
         pool.push(sample.op(draw.pick(["div", "rem"]), [tileOf(element), divisor], type));
+        break;
+      }
+      case "halve": {
+        const name = draw.pick(["div", "shl", "shr"] as const);
+        const value = BigInt(draw.pick(name === "div" ? [2, 8, 6] : [1, 3]));
+        const by = sample.op("constant", [], type, { value });
+        pool.push(sample.op(name, [tileOf(element), by], type));
         break;
       }
       case "select": {
@@ -301,6 +319,28 @@ Deno.test("axisAnalysis() knows that rows before others are aligned as those aft
   const start = sample.op("offset", [x, before], x.type);
   sample.check();
   assertEquals(axisAnalysis(sample.func)(start).divisibility, [16]);
+});
+
+Deno.test("axisAnalysis() knows that half of a row is aligned for half as many elements", () => {
+  const sample = new Sample();
+  const x = sample.param(pointerTo("float16"), 16, 4096n);
+  const d = sample.param("int32", 8, 72n);
+  const halves = (["div", "shr"] as const).map((name) => {
+    const by = sample.op("constant", [], d.type, { value: name === "div" ? 2n : 1n });
+    return sample.op("offset", [x, sample.op(name, [d, by], d.type)], x.type);
+  });
+  const third = sample.op("constant", [], d.type, { value: 3n });
+  const other = sample.op("div", [d, third], d.type);
+  const twice = sample.op(
+    "shl",
+    [d, sample.op("constant", [], d.type, { value: 1n })],
+    d.type,
+  );
+  sample.check();
+  const of = axisAnalysis(sample.func);
+  for (const half of halves) assertEquals(of(half).divisibility, [8]);
+  assertEquals(of(other).divisibility, [1]);
+  assertEquals(of(twice).divisibility, [16]);
 });
 
 Deno.test("axisAnalysis() takes the starts inside old runs into account when runs get shorter", () => {
