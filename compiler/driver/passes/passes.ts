@@ -7,6 +7,7 @@
  */
 import { layoutAssignment } from "../../layout/assign.ts";
 import { sliceResults } from "../../layout/slice_results.ts";
+import { placeSums } from "../../layout/placed_sums.ts";
 import { turnDots } from "../../layout/turn_dots.ts";
 import { pairAccesses } from "../../layout/pairs/pair_accesses.ts";
 import { shiftRows } from "../../layout/rows/shifted_rows.ts";
@@ -142,6 +143,11 @@ const LAYOUT: readonly Row<TargetContext>[] = [
     pass: layoutAssignment,
     needs: ["drop-dead"],
     because: "what nothing needs gets no layout",
+  },
+  {
+    pass: placeSums,
+    needs: ["assign-layouts"],
+    because: "conversions are operations by then",
   },
 ];
 

@@ -5,7 +5,8 @@
  */
 import type { OpOf } from "../../ir/func.ts";
 import { operandsOf, resultOf } from "../../ir/op.ts";
-import { alongAxis, axisBits, keptRegisterBits } from "../../layout/reduce.ts";
+import { alongAxis, axisBits, keptRegisterBits, reducedLayout } from "../../layout/reduce.ts";
+import { type LinearLayout, sameLayout } from "../../linear/linear.ts";
 import { type Accumulator, type Combiner, combinerOf } from "./combine.ts";
 import type { LowerContext } from "../context.ts";
 import { atRegister } from "../addresses.ts";
@@ -42,6 +43,7 @@ export function lowerReduce(cx: LowerContext, op: OpOf<"reduce">): void {
     lanes: bitsOf("lane"),
     warps: bitsOf("warp"),
     blocks: bitsOf("block"),
+    to: placeOf(op),
   };
   const finish = (combined: readonly Accumulator[]): void =>
     setElements(cx, resultOf(op), combined.map((sum) => combiner.finish(cx.emitter, sum)));
@@ -54,6 +56,13 @@ export function lowerReduce(cx: LowerContext, op: OpOf<"reduce">): void {
       return lowered(cx, resultOf(op))(register);
     });
   } else finish(parts.warps.length > 0 ? foldWarps(cx, op, combiner, parts, sums) : sums);
+}
+
+/** The layout of a result that is not what is left of its operand's. */
+function placeOf(op: OpOf<"reduce">): LinearLayout | undefined {
+  const { layout } = resultOf(op).type;
+  const left = reducedLayout(layoutOf(operandsOf(op).value), op.attrs.axis);
+  return layout === undefined || sameLayout(layout, left) ? undefined : layout;
 }
 
 /**

@@ -31,6 +31,8 @@ export interface Parts {
   readonly lanes: readonly number[];
   readonly warps: readonly number[];
   readonly blocks: readonly number[];
+  /** The layout of the result, if it is another one than what is left of the operand's (layout/placed_sums.ts). */
+  readonly to?: LinearLayout | undefined;
 }
 
 /** Where a word of the parts is in shared memory: for each part, the word of each element, and then the next word. */
@@ -45,8 +47,9 @@ function placesOf(
   cx: LowerContext,
   { banks }: Combiner,
   { layout, axis, warps, blocks }: Parts,
+  /** Where registers lie. */
+  { register: registers }: LinearLayout = reducedLayout(layout, axis),
 ): Places[] {
-  const reduced = reducedLayout(layout, axis);
   const elements = countWithout(layout.shape, axis);
   const sizes = banks.map(bytesOf);
   return sizes.map((size, word) => (thread, register, part = 0) => {
@@ -54,7 +57,7 @@ function placesOf(
       (warps.length + blocks.length);
     const scaled = (bases: readonly number[]): number[] => bases.map((basis) => basis * size);
     const { base, constant } = atRegister(cx, {
-      register: scaled(reduced.register),
+      register: scaled(registers),
       thread: scaled(thread),
     }, register);
     return { base, offset: elements * (before + part * size) + constant };
@@ -94,7 +97,9 @@ function exchangeParts(
     e.emit(`st.shared.${bank}`, [address, e.inRegister(value, bank)], guard);
   });
   wait();
-  return readParts(cx, combiner, parts, sums.length, start, places);
+  return parts.to === undefined
+    ? readParts(cx, combiner, parts, sums.length, start, places)
+    : readElsewhere(cx, combiner, { ...parts, to: parts.to }, start);
 }
 
 /**
@@ -164,7 +169,7 @@ function inBlock(
   return exchangeParts(
     cx,
     combiner,
-    { ...parts, blocks: [] },
+    { ...parts, blocks: [], to: undefined },
     sums,
     place,
     () => cx.emitter.emit("bar.sync", cx.blockBarrier),
@@ -279,7 +284,6 @@ function readParts(
   start: Operand,
   places: readonly Places[],
 ): Accumulator[] {
-  const e = cx.emitter;
   const elements = countWithout(layout.shape, axis);
   const bits = warps.length + blocks.length;
   const low = bits <= OWN_BITS ? bits : VECTOR_BITS;
@@ -294,28 +298,68 @@ function readParts(
   // Bits of a part's number that no lane represents.
   const own = times(bits, (bit) => bit)
     .filter((bit) => bit < low || bit >= low + reading.length);
-  return times(count, (register) => {
-    const words = zip(combiner.banks, places).map(([bank, place]) => {
-      const loaded = times(1 << own.length, () => e.register(bank));
-      // Parts of one element lie side by side.
-      const size = elements > 1 ? 1 : Math.min(loaded.length, 16 / bytesOf(bank));
-      for (let first = 0; first < loaded.length; first += size) {
-        const { base, offset } = place(thread, register, scatterBits(own, first));
-        const address = e.address(e.add("b32", start, base), BigInt(offset));
-        const into = loaded.slice(first, first + size);
-        const vector = size === 1 ? "" : `.v${size}`;
-        e.emit(`ld.shared${vector}.${bank}`, [vectorOf(into), address]);
-      }
-      return loaded;
-    });
-    const sum = foldRegisters(
-      cx,
-      combiner,
-      own.map((_, i) => i),
-      (at) => words.map((loaded) => ofRegister(loaded, at)),
-    );
-    return foldLanes(cx, combiner, reading, sum);
+  // Parts of one element lie side by side.
+  const read = { start, places, thread, own, isVector: elements === 1 };
+  return times(
+    count,
+    (register) => foldLanes(cx, combiner, reading, readElement(cx, combiner, read, register)),
+  );
+}
+
+/** The same of the elements that threads have in another layout: each reads all parts of its own. */
+function readElsewhere(
+  cx: LowerContext,
+  combiner: Combiner,
+  parts: Parts & { readonly to: LinearLayout },
+  start: Operand,
+): Accumulator[] {
+  const { to, warps } = parts;
+  const places = placesOf(cx, combiner, parts, to);
+  const own = times(warps.length, (bit) => bit);
+  const read = { start, places, thread: blockThreadBases(to), own, isVector: false };
+  return times(
+    2 ** to.register.length,
+    (register) => readElement(cx, combiner, read, register),
+  );
+}
+
+/** How a thread reads the parts of its elements. */
+interface Reading {
+  readonly start: Operand;
+  readonly places: readonly Places[];
+  readonly thread: readonly number[];
+  /** Bits of the numbers of the parts that it reads. */
+  readonly own: readonly number[];
+  /** Whether parts lie side by side. */
+  readonly isVector: boolean;
+}
+
+/** The parts of an element that a thread reads, combined. */
+function readElement(
+  cx: LowerContext,
+  combiner: Combiner,
+  { start, places, thread, own, isVector }: Reading,
+  register: number,
+): Accumulator {
+  const e = cx.emitter;
+  const words = zip(combiner.banks, places).map(([bank, place]) => {
+    const loaded = times(1 << own.length, () => e.register(bank));
+    const size = isVector ? Math.min(loaded.length, 16 / bytesOf(bank)) : 1;
+    for (let first = 0; first < loaded.length; first += size) {
+      const { base, offset } = place(thread, register, scatterBits(own, first));
+      const address = e.address(e.add("b32", start, base), BigInt(offset));
+      const into = loaded.slice(first, first + size);
+      const vector = size === 1 ? "" : `.v${size}`;
+      e.emit(`ld.shared${vector}.${bank}`, [vectorOf(into), address]);
+    }
+    return loaded;
   });
+  return foldRegisters(
+    cx,
+    combiner,
+    own.map((_, i) => i),
+    (at) => words.map((loaded) => ofRegister(loaded, at)),
+  );
 }
 
 interface Word {
