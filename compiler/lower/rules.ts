@@ -29,6 +29,7 @@ import {
   byteToHalfLess,
   shiftedByte,
 } from "./convert/bytes.ts";
+import { convertInPairs } from "./convert/small_integers.ts";
 import { convertScalar } from "./convert/convert.ts";
 import { type Ref, whole } from "./element.ts";
 import { type Emitter, int } from "./emitter.ts";
@@ -86,6 +87,7 @@ import {
   lowerWarpGroupDot,
 } from "./dots/warp_group_dot.ts";
 import { ofAxis } from "../linear/linear.ts";
+import { lowerRangeBits } from "./range_bits.ts";
 
 /** Lowers one operation. */
 export function lowerOp<N extends TileOp>(
@@ -279,7 +281,9 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
   sub: subtract,
   mul: binary,
   div: divide,
-  rem: binary,
+  rem: (cx, op) => {
+    if (!lowerRangeBits(cx, op)) binary(cx, op);
+  },
   min: binary,
   max: binary,
   and: bits,
@@ -317,6 +321,7 @@ const RULES: { readonly [N in TileOp]: Rule<N> } = {
         : undefined) ??
         convertScalar(e, whole(e, ref, value.type.element), from, to);
     cx.values.set(result, memo(cx, (register) => convert(lowered(cx, value)(register))));
+    convertInPairs(cx, result, value);
   },
   bitcast: elementwise<"bitcast">((e, op, at) => {
     const { value } = operandsOf(op);
