@@ -14,7 +14,7 @@ import { must } from "../support/bug.ts";
 import { query, type Target } from "../targets.ts";
 import { layoutKey, type LinearLayout, log2, product } from "../linear/linear.ts";
 import { type Coordinate, type Fragment, MMA, type MmaRow } from "./mma.ts";
-import { suitsComputedLeft } from "./operands/computed_left.ts";
+import { type ComputedLeft, suitsComputedLeft } from "./operands/computed_left.ts";
 import { dealRows, suitsRegisters } from "./operands/register_operand.ts";
 import {
   GROUP_ROWS,
@@ -66,9 +66,6 @@ interface Core {
   readonly size: Extents;
 }
 
-/** Of elements that threads read in pairs of rows across k. */
-const PAIRED_BYTES = 1;
-
 /** What the layouts of a `dot` depend on, beside the target. */
 interface DotShape {
   /** Of operand a: m, k and batch axes. */
@@ -103,7 +100,7 @@ export interface DotUse {
   /** Copies bring one so, and its loop, which has no other dot, makes the other one. */
   readonly isMade: boolean;
   /** How a box lies that threads compute a from, where b is a box too (computed_left.ts). */
-  readonly computedLeft: "along k" | "across k" | undefined;
+  readonly computedLeft: ComputedLeft | undefined;
 }
 
 /** Nothing is known of the operands. */
@@ -144,8 +141,8 @@ export function dotLayouts(
         : settled === undefined && isBox(b) && suitsChain(op, numWarps, target, alongK)),
     dealtBytes: inRegisters
       ? bytesOf(a.type.element)
-      : isComputed && computedLeft === "across k"
-      ? PAIRED_BYTES
+      : isComputed && computedLeft !== "along k"
+      ? computedLeft.acrossBytes
       : undefined,
     settled,
   };

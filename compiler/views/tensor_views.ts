@@ -17,7 +17,7 @@ import {
   suitsComputedRight,
   vectorsOf,
 } from "../layout/operands/computed_left.ts";
-import { computedTile } from "../layout/operands/computed_tile.ts";
+import { computedTile, tileBehind } from "../layout/operands/computed_tile.ts";
 import { chainedDots } from "../layout/chains.ts";
 import { lonelyDots } from "../layout/function_dots.ts";
 import { phiWebsOf } from "../layout/phi_webs.ts";
@@ -33,6 +33,7 @@ import { Coordinates, sitesOf } from "./coordinates.ts";
 import { testFirst, testsLast } from "./first_tests.ts";
 import { hasLoopsInRow, joinLoops } from "./joined_loops.ts";
 import { findViews, type FoundLoad, type ViewOptions } from "./find_views.ts";
+import { hasRepeats, loadOnce } from "./repeated_loads.ts";
 import { hasSingleDots, putInLoops } from "./single_dots.ts";
 import type { TensorView } from "./view.ts";
 
@@ -50,6 +51,8 @@ export const tensorViews: Pass<TargetContext> = {
 const ELEMENTS: ReadonlySet<ScalarName> = new Set([
   ...["float16", "bfloat16", "float32"] as const,
   ...["int8", "uint8", "float8e4", "float8e5"] as const,
+  // Of which operands are computed.
+  ...["int32", "uint32"] as const,
 ]);
 
 /** A load with its view. */
@@ -64,12 +67,23 @@ interface Boxed {
  */
 export function toTensorForm(
   func: Func,
-  { target, numWarps }: Pick<ViewOptions, "target" | "numWarps">,
+  options: Pick<ViewOptions, "target" | "numWarps">,
 ): readonly Requirement[] | undefined {
-  const before = changesLoops(func) ? cloneFunc(func) : undefined;
+  const once = hasRepeats(func) ? tryForm(func, options, true) : undefined;
+  return once ?? tryForm(func, options, false);
+}
+
+/** `isOnce`: loads that repeat elements along an axis load each once, all of which must become boxes. */
+function tryForm(
+  func: Func,
+  { target, numWarps }: Pick<ViewOptions, "target" | "numWarps">,
+  isOnce: boolean,
+): readonly Requirement[] | undefined {
+  const before = isOnce || changesLoops(func) ? cloneFunc(func) : undefined;
+  if (isOnce) loadOnce(func);
   const first = readyLoops(func);
   const boxes = boxesOf(func, { target, numWarps, axisInfo: axisAnalysis(func) });
-  if (boxes.length === 0) {
+  if (boxes.length === 0 || (isOnce && !areShapedBoxed(func, boxes))) {
     if (before !== undefined) restoreBody(func, before);
     return undefined;
   }
@@ -79,6 +93,20 @@ export function toTensorForm(
   dropDead.run(func);
   const all = [...first, ...boxes.flatMap(({ view }) => view.when)];
   return [...new Map(all.map((one) => [one.text, one])).values()];
+}
+
+/** Whether all loads of tiles that become operands of other shapes are boxes. */
+function areShapedBoxed(func: Func, boxes: readonly Boxed[]): boolean {
+  const boxed = new Set<Op>(boxes.map(({ load }) => load));
+  let areAll = true;
+  walkOps(func.body, (op) => {
+    if (op.name !== "dot") return;
+    for (const operand of [operandsOf(op).a, operandsOf(op).b]) {
+      const tile = tileBehind(operand);
+      areAll &&= tile === undefined || tile.shapings.length === 0 || boxed.has(tile.load);
+    }
+  });
+  return areAll;
 }
 
 /** Whether loops may have to be changed, so that operands of their dots can be copied. */
@@ -193,18 +221,20 @@ function takesComputed(
   const [left, right] = [a, b].map((operand) => viewOf(computedTile(operand)?.load));
   const [boxA, boxB] = [a, b].map((operand) => viewOf(loadOf(operand)));
   if (left !== undefined && boxB !== undefined) {
-    return (runsAlong(a, left, 1) || isOfBytes(left)) &&
+    return (runsAlong(a, left, 1) || mayRunAcross(left)) &&
       suitsComputedLeft(dot, numWarps, target, runsAlong(b, boxB, 0));
   }
   return right !== undefined && boxA !== undefined &&
-    (runsAlong(b, right, 0) || isOfBytes(right)) &&
+    (runsAlong(b, right, 0) || mayRunAcross(right)) &&
     suitsComputedRight(dot, numWarps, target, runsAlong(a, boxA, 1));
 }
 
 /** Whether a dot adds to a sum that its loop carries. */
 const addsUp = (dot: OpOf<"dot">): boolean => operandsOf(dot).sum.def === undefined;
 
-const isOfBytes = ({ element }: TensorView): boolean => SCALARS[element].bits === 8;
+/** Of bytes two rows are read at once, of words as many as a thread has (operands/register_operand.ts). */
+const mayRunAcross = ({ element }: TensorView): boolean =>
+  SCALARS[element].bits === 8 || SCALARS[element].bits === 32;
 
 /** Whether neighbours in memory are neighbours along an axis of an operand. */
 function runsAlong(operand: Value, view: TensorView, axis: number): boolean {

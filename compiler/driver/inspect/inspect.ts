@@ -11,6 +11,7 @@ import { printHeader } from "./ir_text.ts";
 import { lowerEntry, lowerForms, runTargetPasses } from "../lower_entry.ts";
 import { entryPlan, printPlans } from "../entry_plan.ts";
 import { entryName } from "../entry_names.ts";
+import { loadOnce } from "../../views/repeated_loads.ts";
 import { decideLoads, readyLoops } from "../../views/tensor_views.ts";
 import { lastStepOf, TILE_STEPS } from "../passes/passes.ts";
 import type { PassWatch } from "../passes/run_passes.ts";
@@ -122,6 +123,7 @@ function inspectLoads(
   return (built?.funcs ?? []).map(({ func, specialization, entry }) => {
     // As the form with tensor copies begins.
     const viewed = cloneFunc(func);
+    loadOnce(viewed);
     readyLoops(viewed);
     const viewing = { target, numWarps: entry.numWarps, axisInfo: axisAnalysis(viewed) };
     if (phase === "plan") {

@@ -5,8 +5,9 @@
  * right operand is computed so is turned first (turn_dots.ts).
  */
 import { type Func, isOp, type Op, type OpOf, type Value } from "../../ir/func.ts";
-import { operandsOf } from "../../ir/op.ts";
+import { operandsOf, resultOf } from "../../ir/op.ts";
 import { hasTrait } from "../../ir/table.ts";
+import { bytesOf } from "../../ir/types.ts";
 import { walkOps } from "../../ir/walk.ts";
 import type { LinearLayout } from "../../linear/linear.ts";
 import type { Target } from "../../targets.ts";
@@ -14,6 +15,7 @@ import { dividesGroups, groupType, isBox } from "../warp_group.ts";
 import {
   type ComputedTile,
   computedTile,
+  layoutBefore,
   layoutOfTile,
   renamesRegisters,
 } from "./computed_tile.ts";
@@ -63,15 +65,20 @@ export function isComputedLeft(dot: OpOf<"dot">): boolean {
   return isBox(b) && computedTile(a)?.load.name === "tensor_load";
 }
 
+/** How a box lies that threads compute a left operand from: along k, or across it, with so many bytes of an element. */
+export type ComputedLeft = "along k" | { readonly acrossBytes: number };
+
 /** How the box of such a dot lies; undefined for other dots. */
 export function computedLeftOf(
   dot: OpOf<"dot">,
   maps: Func["maps"],
-): "along k" | "across k" | undefined {
+): ComputedLeft | undefined {
   const found = isComputedLeft(dot) ? computedTile(operandsOf(dot).a) : undefined;
   if (!isOp(found?.load, "tensor_load")) return undefined;
   const inner = maps[found.load.attrs.map]?.axes[0]?.tile;
-  return depthOfTile(found, 1) === inner ? "along k" : "across k";
+  return depthOfTile(found, 1) === inner
+    ? "along k"
+    : { acrossBytes: bytesOf(resultOf(found.load).type.element) };
 }
 
 /** The axis of a tile that an axis of the operand is. */
@@ -85,7 +92,7 @@ export function isComputedRight(dot: OpOf<"dot">): boolean {
   return isBox(a) && computedTile(b)?.load.name === "tensor_load";
 }
 
-/** The layouts of boxes that left operands are computed from: those of the operands. */
+/** The layouts of boxes that left operands are computed from, and of tiles that are made of them: those of the operands. */
 export function computedBoxes(
   { body }: Func,
   operandLayout: (dot: OpOf<"dot">) => LinearLayout,
@@ -94,7 +101,12 @@ export function computedBoxes(
   walkOps(body, (op) => {
     if (op.name !== "dot" || !isComputedLeft(op)) return;
     const tile = computedTile(operandsOf(op).a);
-    if (tile !== undefined) found.set(tile.load, () => layoutOfTile(tile, operandLayout(op)));
+    if (tile === undefined) return;
+    found.set(tile.load, () => layoutOfTile(tile, operandLayout(op)));
+    for (const [shaped, shapings] of tile.shaped) {
+      if (shaped.name === "expand_dims") continue;
+      found.set(shaped, () => layoutBefore(tile.permutations, shapings, operandLayout(op)));
+    }
   });
   return found;
 }

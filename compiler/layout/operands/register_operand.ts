@@ -88,13 +88,16 @@ export function dealRows(
   };
 }
 
-/** Whether the warps of a dot's result are those of {@linkcode dealRows}. */
-export function areRowsDealt(dot: OpOf<"dot">): boolean {
-  const { a, sum } = operandsOf(dot);
+/** Whether the warps of a dot's result are those of {@linkcode dealRows}, of rows of so many bytes. */
+export function areRowsDealt(
+  dot: OpOf<"dot">,
+  bytes: number = bytesOf(operandsOf(dot).a.type.element),
+): boolean {
+  const { sum } = operandsOf(dot);
   const { layout, shape } = sum.type;
   const n = must(shape[1], "columns");
   return [false, true].some((isDeep) => {
-    const order = rowOrder(bytesOf(a.type.element), isDeep);
+    const order = rowOrder(bytes, isDeep);
     return WARP_BITS.every((bit, i) => layout?.warp[i] === n << must(order[bit], "bit of a row"));
   });
 }

@@ -6,7 +6,7 @@ import { operandsOf, resultOf } from "../../ir/op.ts";
 import { hasTrait } from "../../ir/table.ts";
 import { bytesOf } from "../../ir/types.ts";
 import { countUses } from "../../ir/walk.ts";
-import { suitsComputedLeft } from "../../layout/operands/computed_left.ts";
+import { isComputedLeft, suitsComputedLeft } from "../../layout/operands/computed_left.ts";
 import { renamesRegisters } from "../../layout/operands/computed_tile.ts";
 import { areRowsDealt, suitsRegisters } from "../../layout/operands/register_operand.ts";
 import {
@@ -16,7 +16,7 @@ import {
   suitsWarpGroups,
   WARP_BITS,
 } from "../../layout/warp_group.ts";
-import { axisShifts, ofAxis } from "../../linear/linear.ts";
+import { axisShifts, ofAxis, product } from "../../linear/linear.ts";
 import { must } from "../../support/bug.ts";
 import type { Target } from "../../targets.ts";
 import type { ScheduleBuilder } from "../builder.ts";
@@ -53,7 +53,9 @@ export function groupDotOf<O extends StagedOperand>(
   const suits = inRegisters || suitsComputedLeft(dot, numWarps, target, alongK[1]) ||
     suitsWarpGroups(dot, numWarps, target, alongK) ||
     suitsComputed(dot, numWarps, target) || suitsMade(dot, numWarps, target);
-  const isDivided = inRegisters ? areRowsDealt(dot) : isGrouped(dot);
+  const isDivided = inRegisters
+    ? areRowsDealt(dot)
+    : isGrouped(dot) || (isComputedLeft(dot) && areRowsDealt(dot, bytesOf(a.source.type.element)));
   if (!suits || !isDivided || !isAccumulated(func, loop, dot)) return undefined;
   return { dot, staged: [a, b], inRegisters };
 }
@@ -123,6 +125,9 @@ export function startGroupDot(
   return started;
 }
 
+/** Bytes of a register. */
+const WORD = 4;
+
 /** Starts a dot with a computed from what threads read from its slot; gives its result. */
 function startComputed(
   build: ScheduleBuilder,
@@ -133,9 +138,13 @@ function startComputed(
 ): Value {
   const { a, sum } = operandsOf(dot);
   const known = new Map([left, ...vectors].map((one) => {
-    const access = one === left && !isAlongK(left) ? "pairs" : "vectors";
     const { source: { type }, buffer } = one;
-    const attrs = { access, at_once: true } as const;
+    // Two rows of bytes at once, for elements along k of which each has a byte of its own.
+    const isOfPairs = one === left && !isAlongK(left) && bytesOf(type.element) === 1 &&
+      product(type.shape) === product(a.type.shape);
+    const access = isOfPairs ? "pairs" : "vectors";
+    // Words are as many registers as all sums of some tiles: those of a step are read in it.
+    const attrs = { access, at_once: one !== left || bytesOf(type.element) < WORD } as const;
     const read = build.value("local_load", [buffer, slot], type, attrs);
     // Of bytes that are read one by one several are computed at once.
     const isApart = one === left && bytesOf(type.element) === 1 && one.plan.vectorBits === 0;

@@ -84,7 +84,7 @@ const numberOf = (args: Arguments, name: string): number => {
   return value !== undefined && "value" in value ? Number(value.value) : 0;
 };
 
-/** Whether copies move the elements as bytes. */
+/** Whether copies move the elements as bits. */
 export const isMoved = (
   element: MapElement,
 ): element is Exclude<MapElement, "float16" | "bfloat16" | "tfloat32"> =>
@@ -103,7 +103,7 @@ function descriptionOf(
   }));
   const bytes = SCALARS[tileElement(element)].bits / 8;
   return {
-    type: isMoved(element) ? "uint8" : element,
+    type: !isMoved(element) ? element : bytes === 4 ? "uint32" : "uint8",
     address,
     extents: axes.map(({ extent }) => valueOf(extent)),
     strides: axes.slice(1).map(({ stride }) => valueOf(stride) * bytes),
