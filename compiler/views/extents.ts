@@ -13,6 +13,7 @@ import { apply, constant } from "../contract/expr.ts";
 import {
   addPoly,
   constantOf,
+  laneAtom,
   type Poly,
   polyExpr,
   polyOf,
@@ -57,6 +58,13 @@ export function extentsOf(
       found[index]?.extents.push(addPoly(subPoly(coordinateOf(run), poly), polyOf(1)));
       continue;
     }
+    const counted = runs.findIndex((one) => extentOfParts(one, poly) !== undefined);
+    const whole = runs[counted];
+    const extent = whole && extentOfParts(whole, poly);
+    if (extent !== undefined) {
+      found[counted]?.extents.push(extent);
+      continue;
+    }
     const ragged = runs.findIndex((one) =>
       one.tile !== undefined && isOfProgram(subPoly(coordinateOf(one), poly))
     );
@@ -73,6 +81,15 @@ export function extentsOf(
     if (first !== undefined) first.isFromZero = true;
   }
   return found;
+}
+
+/** The extent where a mask counts parts of elements, as columns of which each word has eight: `8 * lane < N`. */
+function extentOfParts(run: Run, poly: Poly): Poly | undefined {
+  if (run.tile === undefined) return undefined;
+  const parts = poly.get(laneAtom(run.tile).key)?.coefficient ?? 0n;
+  if (parts <= 1n) return undefined;
+  const end = addPoly(subPoly(scalePoly(coordinateOf(run), parts), poly), polyOf(1));
+  return varies(end) ? undefined : opaque("cdiv", end, polyOf(parts));
 }
 
 /** Whether all lanes of a program agree about it, in all iterations of its loops. */

@@ -22,7 +22,7 @@ __global__ void product(HALF *X __readonly __noalias, WORD *W __readonly __noali
   BEFORE
   for (int k = 0; k < K; k += 64) {
     HALF x[MB, 64] = *?(rm[:, newaxis] < M) (X + rm[:, newaxis] * K + k + rk[newaxis, :]);
-    WORD w[WEIGHTS] = *WITHIN (PLACE);
+    WORD w[WEIGHTS] = *?(WITHIN) (PLACE);
     HALF s[NB] = *?(rn < N) (S + k / GROUP * N + rn);
     int z[NB] = *?(rn < N) (Z + k / GROUP * N + rn) & 15;
     HALF b[WEIGHTS] = COMPUTED;
@@ -154,10 +154,7 @@ function textOf({ half, word, way, side, parts, tile: [mb, nb, warps], text }: C
     .replaceAll("FIELD", `(w >> ${shift} & MASK)`)
     .replaceAll("SPREAD", isByRows ? "[newaxis, :]" : "[:, newaxis]")
     .replace("PLACE", place)
-    .replace(
-      "WITHIN",
-      way === "columns" ? "" : isByRows ? "?(rn[newaxis, :] < N)" : "?(rn[:, newaxis] < N)",
-    )
+    .replace("WITHIN", isByRows ? "rn[newaxis, :] < N" : "rn[:, newaxis] < N")
     .replaceAll("WEIGHTS", isByRows ? "64, NB" : "NB, 64")
     .replace(
       "BEFORE",
@@ -176,8 +173,7 @@ function textOf({ half, word, way, side, parts, tile: [mb, nb, warps], text }: C
 for (const one of CASES) {
   const { title, half, word, way, parts, tile: [mb, nb], of } = one;
   test(`loadOnce() loads words of several elements: ${title}`, () => {
-    // Columns of words have no mask, so there are only whole tiles of them.
-    const [m, n] = [mb + 8, way === "columns" ? 2 * nb : nb + 32];
+    const [m, n] = [mb + 8, nb + 32];
     const compiled = compileForms(textOf(one), {});
     const x = halves(m * K);
     const groups = Math.ceil(K / GROUP);
