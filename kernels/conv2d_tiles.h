@@ -6,6 +6,7 @@
 #pragma tri configs MB in {128}, NB in {64}, KB in {64}, VECTORS in {1}, FEW in {0}; num_warps in {4, 8}, num_stages in {3} if __TRI_SPECIALIZED__ == 1 && sizeof(TYPE) == 2 && __TRI_ARCH_SPECIFIC__ == 900
 #pragma tri configs MB in {128}, NB in {128}, KB in {64}, VECTORS in {1}, FEW in {0}; num_warps in {4}, num_stages in {4} if __TRI_SPECIALIZED__ == 1 && sizeof(TYPE) == 2 && __TRI_ARCH_SPECIFIC__ == 900
 #pragma tri configs MB in {64}, NB in {128}, KB in {64}, VECTORS in {1}, FEW in {0}; num_warps in {4}, num_stages in {3} if __TRI_SPECIALIZED__ == 1 && sizeof(TYPE) == 2 && __TRI_ARCH_SPECIFIC__ == 900
+#pragma tri configs MB in {64}, NB in {64}, KB in {128}, VECTORS in {1}, FEW in {0}; num_warps in {4}, num_stages in {4} if __TRI_SPECIALIZED__ == 1 && sizeof(TYPE) == 2 && __TRI_ARCH_SPECIFIC__ == 900
 #pragma tri configs MB in {256}, NB in {128}, KB in {64}, VECTORS in {1}, FEW in {0}; num_warps in {8}, num_stages in {4} if __TRI_SPECIALIZED__ == 1 && sizeof(TYPE) == 2 && __TRI_ARCH_SPECIFIC__ == 900
 #pragma tri configs MB in {128}, NB in {128}, KB in {32}, VECTORS in {1}, FEW in {0}; num_warps in {4} if __TRI_SPECIALIZED__ == 1 && sizeof(TYPE) == 2 && __TRI_ARCH_SPECIFIC__ != 900
 #pragma tri configs MB in {64},  NB in {64}, KB in {16}, VECTORS in {1}, FEW in {0}; num_warps in {4} if __TRI_SPECIALIZED__ == 1 && sizeof(TYPE) == 4

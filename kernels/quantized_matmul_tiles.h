@@ -11,8 +11,9 @@
 #pragma tri configs MB in {256}, NB in {128}, KB in {64};  num_warps in {8}, num_stages in {4} if __TRI_SPECIALIZED__ >= 5 && __TRI_ARCH_SPECIFIC__ == 900
 #pragma tri configs MB in {16},  NB in {64},  KB in {64};  num_warps in {4}, num_stages in {6} if (__TRI_SPECIALIZED__ == 1 || __TRI_SPECIALIZED__ == 2) && __TRI_ARCH__ >= 800
 #pragma tri configs MB in {16},  NB in {64},  KB in {16};  num_warps in {4}, num_stages in {6} if (__TRI_SPECIALIZED__ == 1 || __TRI_SPECIALIZED__ == 2) && __TRI_ARCH__ < 800
-#pragma tri configs MB in {128}, NB in {128}, KB in {64};  num_warps in {8}, num_stages in {3} if __TRI_SPECIALIZED__ && __TRI_ARCH__ >= 800
+#pragma tri configs MB in {128}, NB in {128}, KB in {64};  num_warps in {8}, num_stages in {3} if __TRI_ARCH_SPECIFIC__ == 900 || (__TRI_SPECIALIZED__ && __TRI_ARCH__ >= 800)
 #pragma tri configs MB in {128}, NB in {128}, KB in {16};  num_warps in {8}, num_stages in {3} if __TRI_SPECIALIZED__ && __TRI_ARCH__ < 800
-// Element by element: as little code as for plain products.
+// Element by element, for as little code as plain products have. On an H200 7 rows take 0.58 of the time with these, but 333
+// rows 1.35 and 4000 rows 1.7.
 #pragma tri configs MB in {64},  NB in {64},  KB in {32};  num_warps in {4} if !__TRI_SPECIALIZED__ && __TRI_ARCH__ >= 800
 #pragma tri configs MB in {64},  NB in {64},  KB in {16};  num_warps in {4} if !__TRI_SPECIALIZED__ && __TRI_ARCH__ < 800
