@@ -121,7 +121,8 @@ __global__ void k(float *X __aligned(16), float *Y __aligned(16), int M, int ldx
   assertEquals(widest("assume(ldx % 4 == 1 && M % 4 == 0 && n % 4 == 0);"), 1);
   assertEquals(widest("assume(ldx % 4 == 0 || M % 4 == 0 || n % 4 == 0);"), 1);
   // What is assigned later is something else.
-  assertEquals(widest("assume(ldx % 4 == 0 && M % 4 == 0 && n % 4 == 0); ldx = ldx / 2;"), 1);
+  assertEquals(widest("assume(ldx % 4 == 0 && M % 4 == 0 && n % 4 == 0); ldx = ldx / 2;"), 2);
+  assertEquals(widest("assume(ldx % 4 == 0 && M % 4 == 0 && n % 4 == 0); ldx = ldx + 1;"), 1);
 });
 
 Deno.test("lowerPrefetch() prefetches once for each access, to L2, where the mask is set", () => {
